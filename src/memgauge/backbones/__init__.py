@@ -1,0 +1,1 @@
+"""Chat models that answer and that memories use inside."""
