@@ -1,0 +1,116 @@
+"""The protocol that every memory speaks, and what a memory says of itself."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Protocol
+
+from memgauge import tokens
+from memgauge.conversation import Turn
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """What a memory says of itself.
+
+    ``paper_id`` is its name in the papers (``M1`` … ``M11``, ``floor``, ``ceiling``), ``write_every`` its ingest
+    trigger in turns. A ``control`` bounds the table and competes with nobody.
+    """
+
+    name: str
+    title: str
+    summary: str
+    paper_id: str | None = None
+    write_every: int = 1
+    control: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One thing recalled: a block of text, and the ids of the turns that it came from.
+
+    The text always ends in a line break (one is added), so that the blocks of a prompt stay apart.
+    """
+
+    text: str
+    turn_ids: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if not self.text.endswith("\n"):
+            object.__setattr__(self, "text", f"{self.text}\n")
+
+    @classmethod
+    def of(cls, turn: Turn) -> "Item":
+        """The turn verbatim, as one line of the prompt."""
+        return cls(turn.line(), (turn.id,))
+
+
+@dataclass(frozen=True, slots=True)
+class Recalled:
+    """What a read gives the generator: blocks of text in reading order.
+
+    ``ranked`` orders the items' turn ids by the memory's own ranking, best first, for Recall@k and NDCG@k; where
+    a memory ranks nothing it is the order of the items. ``dropped_turns`` counts the turns that a memory held but
+    had to leave out because the backbone's window was full.
+    """
+
+    items: tuple[Item, ...] = ()
+    ranked: tuple[tuple[str, ...], ...] | None = None
+    dropped_turns: int = 0
+
+    @classmethod
+    def from_turns(cls, turns: Iterable[Turn], dropped_turns: int = 0) -> "Recalled":
+        """The turns verbatim, one item each."""
+        return cls(tuple(map(Item.of, turns)), dropped_turns=dropped_turns)
+
+
+@dataclass(frozen=True, slots=True)
+class Footprint:
+    """What a store holds: ``bytes`` needed to answer from another process, model ``tokens`` of its text."""
+
+    bytes: int = 0
+    tokens: int = 0
+
+    @classmethod
+    def of_text(cls, texts: Iterable[str], vector_bytes: int = 0) -> "Footprint":
+        """The UTF-8 bytes and o200k tokens of ``texts``, plus the bytes of their vectors."""
+        held = [tokens.sanitize(text) for text in texts]
+        return cls(sum(len(text.encode()) for text in held) + vector_bytes, tokens.count_all(held))
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """For controls only: the turn ids that answer each question text of the unit's conversation."""
+
+    of_question: Mapping[str, tuple[str, ...]]
+
+
+class Memory(Protocol):
+    """A system under test.
+
+    A constructor asks for what it needs by parameter name: ``backbone`` (meter.handles.BackboneHandle),
+    ``embedder`` (meter.handles.EmbedderHandle), ``context_tokens`` (tokens of recalled text that fit the
+    backbone's window beside the answer prompt, or None where the window is not known) and, for controls only,
+    ``evidence`` (Evidence). Every other parameter is an option that a spec may set.
+    """
+
+    card: ClassVar[Card]
+
+    async def write(self, turns: Sequence[Turn]) -> None:
+        """Takes in turns, oldest first."""
+        ...
+
+    async def read(self, query: str) -> Recalled:
+        """Recalls what helps to answer ``query``."""
+        ...
+
+    async def manage(self) -> None:
+        """Tidies up (summarise, evolve, evict); called after every write."""
+        ...
+
+    def footprint(self) -> Footprint:
+        """Size of the store now."""
+        ...
+
+    async def close(self) -> None:
+        """Releases everything; the memory is not used afterwards."""
+        ...
