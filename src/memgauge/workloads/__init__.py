@@ -1,0 +1,1 @@
+"""Where conversations come from: one file per workload, found by name through ``registry``."""
