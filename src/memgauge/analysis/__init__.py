@@ -1,0 +1,1 @@
+"""Figures drawn from many units: costs per turn, break-even, intervals, models."""

@@ -1,0 +1,1 @@
+"""Figures of quality and efficiency, computed from a ledger alone."""

@@ -1,0 +1,1 @@
+"""What the papers published, for comparison side by side."""

@@ -1,0 +1,1 @@
+"""What a run found, in the terminal and on a page."""

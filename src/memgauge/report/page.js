@@ -1,0 +1,167 @@
+// The page is whole without this script; it adds sorting, tooltips and switching memories off.
+"use strict";
+
+const tip = document.getElementById("tip");
+
+function place(x, y) {
+  const box = tip.getBoundingClientRect();
+  const left = x + 14 + box.width > innerWidth - 8 ? x - box.width - 14 : x + 14;
+  const top = y + 14 + box.height > innerHeight - 8 ? y - box.height - 14 : y + 14;
+  tip.style.left = `${Math.max(8, left)}px`;
+  tip.style.top = `${Math.max(8, top)}px`;
+}
+
+function show(x, y, ...nodes) {
+  tip.replaceChildren(...nodes);
+  tip.hidden = false;
+  place(x, y);
+}
+
+function hide() {
+  tip.hidden = true;
+}
+
+function made(name, css, text) {
+  const node = document.createElement(name);
+  if (css) node.className = css;
+  if (text !== undefined) node.textContent = text;
+  return node;
+}
+
+function count(value) {
+  if (value >= 999500) return `${(value / 1e6).toFixed(1)}M`;
+  if (value >= 99950) return `${(value / 1e3).toFixed(0)}k`;
+  return Math.round(value).toLocaleString("en");
+}
+
+// Tooltips: what a mark tells, on hover and on focus. The native title would say it twice.
+for (const mark of document.querySelectorAll(".bars .mark, .scatter .mark")) {
+  mark.querySelector("title")?.remove();
+  const told = mark.getAttribute("aria-label");
+  mark.addEventListener("pointermove", (event) => show(event.clientX, event.clientY, made("div", "", told)));
+  mark.addEventListener("pointerleave", hide);
+  mark.addEventListener("focus", () => {
+    const box = mark.getBoundingClientRect();
+    show(box.left + box.width / 2, box.top + box.height / 2, made("div", "", told));
+  });
+  mark.addEventListener("blur", hide);
+}
+
+// The line chart: every memory's bill at the turn under the pointer, or under the arrow keys.
+for (const plot of document.querySelectorAll(".plot")) {
+  const figure = plot.closest("figure");
+  const series = JSON.parse(figure.querySelector("script.series").textContent);
+  const [x0, x1, turns, top, bottom] = ["x0", "x1", "turns", "top", "bottom"].map((key) => Number(plot.dataset[key]));
+  const svg = plot.ownerSVGElement;
+  const hover = plot.querySelector(".hover");
+  const rule = document.createElementNS("http://www.w3.org/2000/svg", "line");
+  rule.setAttribute("class", "rule");
+  rule.setAttribute("y1", top);
+  rule.setAttribute("y2", bottom);
+  rule.setAttribute("visibility", "hidden");
+  plot.insertBefore(rule, hover);
+  plot.querySelectorAll("title").forEach((title) => title.remove());
+  hover.setAttribute("tabindex", "0");
+  hover.setAttribute("role", "slider");
+  hover.setAttribute("aria-label", "turn");
+  hover.setAttribute("aria-valuemin", "1");
+  hover.setAttribute("aria-valuemax", String(turns));
+  let turn = turns;
+
+  function at(x, y) {
+    const place = x0 + ((turn - 1) / (turns - 1)) * (x1 - x0);
+    rule.setAttribute("x1", place);
+    rule.setAttribute("x2", place);
+    rule.setAttribute("visibility", "visible");
+    const off = hidden(figure);
+    const rows = Object.entries(series)
+      .filter(([memory, { costs }]) => costs.length >= turn && !off.has(memory))
+      .sort((one, other) => other[1].costs[turn - 1] - one[1].costs[turn - 1]);
+    const list = rows.map(([memory, { css, costs }]) => {
+      const row = made("div", "row");
+      row.append(made("span", `swatch ${css}`), made("span", "", memory), made("b", "", count(costs[turn - 1])));
+      return row;
+    });
+    hover.setAttribute("aria-valuenow", String(turn));
+    hover.setAttribute("aria-valuetext", `turn ${turn}: ${rows.map(([m, s]) => `${m} ${count(s.costs[turn - 1])}`).join(", ")}`);
+    show(x, y, made("div", "head", `turn ${turn}`), ...list);
+  }
+  function leave() {
+    rule.setAttribute("visibility", "hidden");
+    hide();
+  }
+  hover.addEventListener("pointermove", (event) => {
+    const box = svg.getBoundingClientRect();
+    const x = ((event.clientX - box.left) / box.width) * svg.viewBox.baseVal.width;
+    turn = Math.min(turns, Math.max(1, Math.round(1 + ((x - x0) / (x1 - x0)) * (turns - 1))));
+    at(event.clientX, event.clientY);
+  });
+  hover.addEventListener("pointerleave", leave);
+  const byKey = () => {
+    const box = svg.getBoundingClientRect();
+    const scale = box.width / svg.viewBox.baseVal.width;
+    at(box.left + (x0 + ((turn - 1) / (turns - 1)) * (x1 - x0)) * scale, box.top + top * scale);
+  };
+  hover.addEventListener("focus", byKey);
+  hover.addEventListener("blur", leave);
+  hover.addEventListener("keydown", (event) => {
+    const step = { ArrowRight: 1, ArrowLeft: -1, PageUp: 10, PageDown: -10, Home: -turns, End: turns }[event.key];
+    if (!step) return;
+    event.preventDefault();
+    turn = Math.min(turns, Math.max(1, turn + step));
+    byKey();
+  });
+}
+
+// Legend: a memory can be switched off in every figure of its group.
+function hidden(node) {
+  const pressed = node.closest(".group").querySelectorAll(".legend button[aria-pressed=false]");
+  return new Set([...pressed].map((button) => button.dataset.memory));
+}
+
+for (const legend of document.querySelectorAll(".legend")) {
+  legend.classList.add("live");
+  legend.addEventListener("click", (event) => {
+    const button = event.target.closest("button");
+    if (!button) return;
+    button.setAttribute("aria-pressed", String(button.getAttribute("aria-pressed") === "false"));
+    const off = hidden(button);
+    for (const node of button.closest(".group").querySelectorAll("svg [data-memory]")) {
+      node.classList.toggle("off", off.has(node.dataset.memory));
+    }
+  });
+}
+
+// Sorting: the better end first, then the other way round; what is unknown stays last.
+for (const table of document.querySelectorAll("table.sortable")) {
+  const heads = [...table.tHead.rows[0].cells];
+  heads.forEach((head, column) => {
+    head.querySelector("button").addEventListener("click", () => {
+      const first = head.dataset.better === "high" ? "descending" : "ascending";
+      const other = first === "ascending" ? "descending" : "ascending";
+      const order = head.getAttribute("aria-sort") === first ? other : first;
+      heads.forEach((each) => each.removeAttribute("aria-sort"));
+      head.setAttribute("aria-sort", order);
+      const sign = order === "ascending" ? 1 : -1;
+      const body = table.tBodies[0];
+      const rows = [...body.rows].sort((one, two) => {
+        const [a, b] = [one, two].map((row) => row.cells[column].dataset.value);
+        if (a === undefined || b === undefined) return (a === undefined) - (b === undefined);
+        return sign * (column ? Number(a) - Number(b) : a.localeCompare(b));
+      });
+      body.append(...rows);
+    });
+  });
+}
+
+for (const button of document.querySelectorAll(".open-all")) {
+  button.addEventListener("click", () => {
+    const all = [...button.closest("section").querySelectorAll("details.question")];
+    const open = !all.every((each) => each.open);
+    all.forEach((each) => (each.open = open));
+    button.closest("section").querySelectorAll("details.rest").forEach((each) => (each.open = open));
+    button.textContent = open ? "Close all" : "Open all";
+  });
+}
+
+addEventListener("keydown", (event) => event.key === "Escape" && hide());

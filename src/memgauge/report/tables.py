@@ -1,0 +1,193 @@
+"""The tables of the page: the summary first, and behind it scores, categories and efficiency."""
+
+from collections.abc import Callable, Iterator
+
+from memgauge.analysis.intervals import Estimate
+from memgauge.analysis.memory_rows import Asking, MemoryRow, Serving
+from memgauge.analysis.summary import Group
+from memgauge.metrics.efficiency import IDS
+from memgauge.metrics.score import METRICS
+from memgauge.report import svg, words
+from memgauge.report.columns import Column, Styles, mean, memory_table, with_interval
+from memgauge.report.markup import Markup, Part, element, joined
+
+
+def summary_table(group: Group, styles: Styles) -> Markup:
+    """Memory × what the reader asked for: what it costs, what it knows, and what else matters."""
+    chosen = group.choice.memory if group.choice else None
+    caption = "Cost and quality by memory"
+    return memory_table(ordered(group), list(_summary(group)), styles, caption, chosen=chosen, captioned=False)
+
+
+def detail_table(group: Group, styles: Styles) -> Markup:
+    """Further figures of the same memories."""
+    return memory_table(group.rows, [column for column in _details() if _known(column, group)], styles, "Other metrics")
+
+
+def category_table(group: Group, styles: Styles) -> Markup | None:
+    """Token F1 by question category; None where the questions have none."""
+    asked = [row.quality.by_category for row in group.rows if row.quality]
+    most: dict[str, int] = {}
+    for found in asked:
+        for name, estimate in found.items():
+            most[name] = max(most.get(name, 0), estimate.n)
+    if not most:
+        return None
+    columns = [
+        Column.of_estimate(f"{name} (n = {n})", f"token F1 on questions of category {name}", _category(name))
+        for name, n in sorted(most.items())
+    ]
+    return memory_table(ordered(group), columns, styles, "Token F1 by category")
+
+
+def efficiency_tables(group: Group, styles: Styles) -> list[Markup]:
+    """The efficiency figures E1 to E15, one table per protocol."""
+    tables = []
+    for protocol in dict.fromkeys(found.protocol for found in group.efficiency):
+        figures = {found.memory: found.figures for found in group.efficiency if found.protocol == protocol}
+        columns = [_efficiency(name, figures) for name in (*IDS, "embedding_tokens")]
+        rows = [row for row in ordered(group) if row.memory in figures]
+        shown = [column for column in columns if any(column.key(row) for row in rows)]
+        tables.append(memory_table(rows, shown, styles, f"Efficiency in {protocol}, all finished units"))
+    return tables
+
+
+def ordered(group: Group) -> list[MemoryRow]:
+    """Cheapest first, controls last."""
+    return sorted(group.rows, key=lambda row: (row.control, row.cost is None, row.cost or 0.0))
+
+
+def _summary(group: Group) -> Iterator[Column]:
+    unit = "turn" if group.per_turn else "question"
+    most = max((row.cost or 0.0 for row in group.rows), default=0.0)
+    full = next((row.cost for row in group.rows if row.reference), None)
+    yield Column(
+        f"Input tokens / {unit}", f"model input tokens per {unit} over all stages, cached input included",
+        lambda row: _cost_cell(row, most), lambda row: row.cost,
+    )  # fmt: skip
+    if any(_usd(row) is not None for row in group.rows):
+        yield Column(
+            f"Dollars / {unit}", "≥ marks a sum that lacks calls without a known price",
+            lambda row: words.dollars(ran.money if (ran := _ran(row)) else None), _usd,
+        )  # fmt: skip
+    yield Column(
+        "Token F1", "mean over answered questions, with its 95 % interval",
+        lambda row: _f1_cell(row.f1), lambda row: mean(row.f1), "high",
+    )  # fmt: skip
+    yield Column(
+        "Evidence recalled", "share of the turns that hold the answer that were among all that was recalled",
+        lambda row: words.percent(mean(_score(row, "evidence_recall"))),
+        lambda row: mean(_score(row, "evidence_recall")), "high",
+    )  # fmt: skip
+    if any(row.break_even for row in group.rows):
+        yield Column(
+            "Break-even", "the turn from which its cumulative cost stays below full history's",
+            lambda row: words.UNKNOWN if row.reference else words.break_even(row.break_even), _turn,
+        )  # fmt: skip
+    if full:
+        over = "its cost over that of resending everything"
+        yield Column.of_number("vs full history", over, lambda row: _over(row.cost, full), words.ratio)
+    yield Column(
+        "Errors", "questions without an answer, and units that failed: neither right nor wrong",
+        words.errors, lambda row: row.error_share,
+    )  # fmt: skip
+    yield Column(
+        "Latency", f"seconds of model calls from read to answer, per {unit}: mean, 90th percentile",
+        lambda row: words.latency(row.latency), lambda row: row.latency.mean if row.latency else None,
+    )  # fmt: skip
+    after = "bytes of the store after the last write"
+    yield Column.of_number("Store", after, lambda row: row.store_bytes, words.size)
+
+
+def _details() -> Iterator[Column]:
+    for name in ("exact_match", "sub_em", "evidence_recall@5", "evidence_recall@10", "evidence_ndcg@10"):
+        yield Column.of_estimate(METRICS[name].title, "mean over questions, with its 95 % interval", _scored(name))
+    yield Column.of_number(
+        "output / turn", "visible output tokens per turn",
+        lambda row: row.serving.output_per_turn if row.serving else None,
+    )  # fmt: skip
+    yield Column.of_number(
+        "embedded / turn", "tokens given to the embedding model per turn",
+        lambda row: row.serving.embedding_per_turn if row.serving else None,
+    )  # fmt: skip
+    yield Column.of_number(
+        "calls / turn", "chat calls per turn, the answer's own included",
+        lambda row: row.serving.calls_per_turn if row.serving else None,
+    )  # fmt: skip
+    yield Column.of_number(
+        "input / question", "model input tokens of reading and answering one question",
+        lambda row: row.asking.input_per_question if row.asking else None,
+    )  # fmt: skip
+    yield Column(
+        "waited", "seconds from read to answer as waited, queueing and retries included: mean, 90th percentile",
+        lambda row: words.latency(ran.waited if (ran := _ran(row)) else None),
+        lambda row: ran.waited.mean if (ran := _ran(row)) and ran.waited else None,
+    )  # fmt: skip
+
+
+def _efficiency(name: str, figures: dict[str, dict[str, float | None]]) -> Column:
+    timed = name in ("question_s", "question_s_p90", "write_s", "read_s", "wall_s", "wall_s_per_question")
+    told = words.size if name == "store_bytes" else words.seconds if timed else words.count
+    identity = f"{IDS[name]} " if name in IDS else ""
+    title = name.replace("_s_per_question", " per question").replace("_s_p90", " p90").removesuffix("_s")
+    title = title.replace("read_answer", "read+answer").replace("_", " ")
+    return Column.of_number(
+        f"{identity}{title}", f"column {name} of the ledger's figures", lambda row: figures[row.memory][name], told
+    )
+
+
+def _cost_cell(row: MemoryRow, most: float) -> Part:
+    if row.cost is None:
+        return words.UNKNOWN
+    share = row.cost / most if most else 0.0
+    bar = svg.picture(64, 6, "minibar", "", svg.rect(0, 0, 64, 6, "track", rx=3),
+                      svg.rect(0, 0, max(2.0, 64 * share), 6, "fill", rx=3))  # fmt: skip
+    ran = _ran(row)
+    partial = "some calls did not tell their tokens"
+    unknown = None if ran is None or ran.complete else element("abbr", "?", title=partial)
+    return joined([element("span", words.count(row.cost), unknown, class_="figure"), Markup(bar)])
+
+
+def _f1_cell(found: Estimate | None) -> Part:
+    if found is None:
+        return words.UNKNOWN
+    x = svg.Linear(0, 1, 3, 69)
+    drawn = svg.picture(72, 10, "minirange", "", svg.line(3, 5, 69, 5, "track"),
+                        svg.line(x(found.low), 5, x(min(1.0, found.high)), 5, "span"),
+                        svg.dot(x(found.value), 5, 3, "fill"))  # fmt: skip
+    return joined([with_interval(found), Markup(drawn)])
+
+
+def _score(row: MemoryRow, name: str) -> Estimate | None:
+    return row.quality.scores.get(name) if row.quality else None
+
+
+def _scored(name: str) -> Callable[[MemoryRow], Estimate | None]:
+    return lambda row: _score(row, name)
+
+
+def _category(name: str) -> Callable[[MemoryRow], Estimate | None]:
+    return lambda row: row.quality.by_category.get(name) if row.quality else None
+
+
+def _ran(row: MemoryRow) -> Serving | Asking | None:
+    return row.serving or row.asking
+
+
+def _usd(row: MemoryRow) -> float | None:
+    ran = _ran(row)
+    return ran.money.usd if ran else None
+
+
+def _known(column: Column, group: Group) -> bool:
+    return any(column.key(row) is not None for row in group.rows)
+
+
+def _over(cost: float | None, full: float) -> float | None:
+    return None if cost is None else cost / full
+
+
+def _turn(row: MemoryRow) -> float | None:
+    if row.break_even is None:
+        return None
+    return float("inf") if row.break_even.turn is None else float(row.break_even.turn)
