@@ -4,6 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
+# The answer to a question that the conversation does not answer, in the words LoCoMo's scorer looks for.
+ABSTENTION = "No information available."
+
 _MONTHS = (
     "January", "February", "March", "April", "May", "June",
     "July", "August", "September", "October", "November", "December",

@@ -75,19 +75,26 @@ class MemoryUse(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only
 class WorkloadUse(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """A workload in an experiment: how it is played, on which memories (all, unless named), and its options.
 
-    ``limit`` takes the first so many conversations, ``questions`` so many of each, spread evenly.
+    ``without`` leaves memories out. ``limit`` takes the first so many conversations, ``questions`` so many of
+    each, spread evenly. An ``optional`` workload is left out, with a word, while its files are not there.
     """
 
     name: str
     protocols: tuple[str, ...] = ("recall",)
     memories: tuple[str, ...] | None = None
+    without: tuple[str, ...] = ()
+    optional: bool = False
     limit: int | None = None
     questions: int | None = None
     options: dict[str, Any] = {}
 
 
 class Experiment(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """The whole of what is run. ``answer_tokens`` caps the generated answers; ``prices`` names a price card."""
+    """The whole of what is run.
+
+    ``reply_tokens`` caps the message that answers a served turn, ``answer_tokens`` the answer to a question;
+    ``prices`` names a price card.
+    """
 
     name: str
     memories: tuple[MemoryUse | str, ...]
@@ -95,6 +102,7 @@ class Experiment(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_onl
     settings: dict[str, Setting] = msgspec.field(default_factory=lambda: {"default": Setting()})
     summary: str = ""
     seeds: tuple[int, ...] = (0,)
+    reply_tokens: int = 64
     answer_tokens: int = 64
     prices: str | None = None
 
@@ -145,14 +153,15 @@ def checked(experiment: Experiment, origin: str) -> Experiment:
         for protocol in workload.protocols:
             if protocol not in PROTOCOLS:
                 refuse(str(UnknownNameError("protocol", protocol, PROTOCOLS)))
-        for name in workload.memories or ():
+        for name in (*(workload.memories or ()), *workload.without):
             if name not in titles:
                 refuse(f"workload {workload.name!r}: {UnknownNameError('memory', name, titles)}")
         for what, number in (("limit", workload.limit), ("questions", workload.questions)):
             if number is not None and number < 1:
                 refuse(f"{what} of workload {workload.name!r} must be at least 1, not {number}")
-    if experiment.answer_tokens < 1:
-        refuse(f"answer_tokens must be at least 1, not {experiment.answer_tokens}")
+    for what in ("reply_tokens", "answer_tokens"):
+        if getattr(experiment, what) < 1:
+            refuse(f"{what} must be at least 1, not {getattr(experiment, what)}")
     return experiment
 
 

@@ -8,7 +8,6 @@ from importlib.metadata import entry_points
 from pathlib import Path
 
 import pytest
-from support import Scripted, new_ledger, unit_record
 
 from memgauge.conversation import Turn
 from memgauge.embedders.hashing import Hashing
@@ -18,6 +17,7 @@ from memgauge.memories.base import Evidence, Memory, Recalled
 from memgauge.meter.handles import BackboneHandle, EmbedderHandle
 from memgauge.meter.meter import Meter
 from memgauge.spec import Setting
+from support import Scripted, new_ledger, unit_record
 
 TURNS = tuple(
     Turn(f"t{i}", "Ann" if i % 2 else "Ben", text, datetime(2024, 3, i, 9, 30))

@@ -8,13 +8,13 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support import Scripted, new_ledger, open_unit
 
 from memgauge.backbones.base import ChatRequest, Message
 from memgauge.errors import UserError
 from memgauge.ledger.export import export
 from memgauge.ledger.frames import Frames
 from memgauge.ledger.writer import Ledger, LedgerError
+from support import Scripted, new_ledger, open_unit
 
 
 @settings(max_examples=25, deadline=None)
@@ -93,9 +93,13 @@ async def test_a_full_disk_is_one_line_and_loses_nothing_that_was_committed(tmp_
         await unit.chat(ChatRequest.of("s", "u"))
         pages = ledger._db.execute("PRAGMA page_count").fetchone()[0]
         ledger._db.execute(f"PRAGMA max_page_count = {pages}")
-        with pytest.raises(LedgerError, match="full"):
+
+        async def fill() -> None:
             for i in range(2000):
                 await unit.chat(ChatRequest.of("s", f"{i} " + "filler " * 200))
+
+        with pytest.raises(LedgerError, match="full"):
+            await fill()
         ledger._db.execute("PRAGMA max_page_count = 1000000")
 
     assert Frames(tmp_path).calls().height >= 1

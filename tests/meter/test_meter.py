@@ -5,7 +5,6 @@ import sqlite3
 from pathlib import Path
 
 import pytest
-from support import Scripted, new_ledger, open_unit, refusal
 
 from memgauge.backbones.base import ChatRequest, UpstreamError, Usage
 from memgauge.embedders.hashing import Hashing
@@ -13,6 +12,7 @@ from memgauge.ledger.frames import Frames
 from memgauge.meter.budget import Budget, BudgetExceeded
 from memgauge.meter.meter import Meter
 from memgauge.spec import Setting
+from support import Scripted, new_ledger, open_unit, refusal
 
 HELLO = ChatRequest.of("Be brief.", "Hello\n", "Ann: hi\n", max_tokens=5)
 

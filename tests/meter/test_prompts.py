@@ -4,7 +4,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memgauge import tokens
-from memgauge.meter.prompts import PromptIndex, common_prefix
+from memgauge.meter.prompts import PromptIndex
+from memgauge.prefix import common_prefix
 
 PIECES = st.lists(st.sampled_from(["red\n", "green\n", "blue\n", "Ann: hello there\n"]), max_size=7).map(tuple)
 

@@ -132,13 +132,13 @@ def test_a_missing_answer_is_counted(tmp_path: Path) -> None:
 def test_category_five_asks_for_what_was_not_said(tmp_path: Path) -> None:
     found, anomalies = question(tmp_path, category=5, adversarial_answer="a trophy")
     assert found.unanswerable
-    assert (found.answers, found.trap) == (("no information available",), "a trophy")
+    assert (found.answers, found.trap) == (("No information available.",), "a trophy")
     assert anomalies == {}
 
 
 def test_an_unanswerable_question_keeps_a_gold_of_its_own_beside(tmp_path: Path) -> None:
     found, anomalies = question(tmp_path, category=5, answer="No", adversarial_answer="Yes")
-    assert (found.answers, found.trap) == (("no information available", "No"), "Yes")
+    assert (found.answers, found.trap) == (("No information available.", "No"), "Yes")
     assert anomalies == {"unanswerable question with a gold of its own": 1}
 
 

@@ -56,7 +56,7 @@ def test_the_fact_that_changes_is_asked_for_as_it_was_last_told(sample: Conversa
 
 def test_the_question_without_an_answer_has_a_trap_that_was_said_of_somebody_else(sample: Conversation) -> None:
     (question,) = [question for question in sample.questions if question.unanswerable]
-    assert question.answers == ("no information available",)
+    assert question.answers == ("No information available.",)
     assert question.trap == "Pepper"
     assert "your dog Pepper" in sample.turns[4].text, "Ines says it to Jonah: the dog is his"
 

@@ -96,7 +96,7 @@ def test_an_unanswerable_question_needs_no_answer() -> None:
     text = lines(ANN, {"question": "What is Ann's car?", "unanswerable": True, "trap": "a van"})
     (question,) = read(text)["chat"].questions
     assert question.unanswerable
-    assert (question.answers, question.trap) == (("no information available",), "a van")
+    assert (question.answers, question.trap) == (("No information available.",), "a van")
 
 
 def test_numbers_are_texts_where_texts_are_meant() -> None:

@@ -8,6 +8,7 @@ import polars as pl
 from memgauge.analysis.bootstrap import RESAMPLES
 from memgauge.analysis.break_even import REFERENCE
 from memgauge.analysis.cost_model import CostModel, cost_models
+from memgauge.analysis.curves import Curve, StageCosts, curves, stage_costs
 from memgauge.analysis.diagnostics import Diagnostics, diagnostics
 from memgauge.analysis.joint import JointRow, answered, joint_matrix
 from memgauge.analysis.money import card_of
@@ -45,13 +46,18 @@ class AnalysisError(UserError):
 
 @dataclass(frozen=True, slots=True)
 class Analysis:
-    """Every table of the paper. ``excluded`` counts what is in none of them; ``notes`` say what could not be done."""
+    """Every table of the paper, and what its figures are drawn from.
+
+    ``excluded`` counts what is in none of them; ``notes`` say what could not be done.
+    """
 
     cost_model: tuple[CostModel, ...]
     diagnostics: tuple[Diagnostics, ...]
     break_even: Comparisons
     joint: tuple[JointRow, ...]
     side_by_side: tuple[SideBySide, ...]
+    curves: tuple[Curve, ...]
+    stage_costs: tuple[StageCosts, ...]
     excluded: tuple[Excluded, ...]
     notes: tuple[str, ...]
 
@@ -106,7 +112,17 @@ def analyze(frames: Frames, card: PriceCard | None = None, choices: Choices | No
     )
     table = side_by_side(total_recall.load(), models, accounting, joint, break_evens.rows)
     notes = (*_notes(runs, break_evens), *unpriced)
-    return Analysis(models, accounting, break_evens, joint, table, runs.excluded, notes)
+    return Analysis(
+        models,
+        accounting,
+        break_evens,
+        joint,
+        table,
+        curves(runs.runs, runs.cut_off, costs, fits, tokens),
+        stage_costs(runs.runs, serving),
+        runs.excluded,
+        notes,
+    )
 
 
 class _Dollars:

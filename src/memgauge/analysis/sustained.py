@@ -115,17 +115,9 @@ def compare(
     by setting, with which it is extended; ``tokens`` the input tokens per turn, from which extended dollars
     are scaled. Controls are compared as well.
     """
-    groups: dict[tuple[str, Group], dict[str, list[Run]]] = {}
-    for run in runs:
-        groups.setdefault((run.setting, run.group), {}).setdefault(run.memory, []).append(run)
-    whole = {key for key, by_memory in groups.items() if REFERENCE in by_memory}
-    for run in cut_off:
-        key = (run.setting, run.group)
-        if key not in whole:
-            groups.setdefault(key, {}).setdefault(REFERENCE, []).append(run)
     rows: list[Sustained] = []
     missing: list[Missing] = []
-    for (setting, group), by_memory in groups.items():
+    for (setting, group), by_memory in comparable(runs, cut_off).items():
         reference = by_memory.get(REFERENCE)
         for memory, own in by_memory.items():
             if memory == REFERENCE:
@@ -148,6 +140,48 @@ def compare(
     return Comparisons(tuple(rows), tuple(missing))
 
 
+def comparable(runs: Sequence[Run], cut_off: Sequence[Run]) -> dict[tuple[str, Group], dict[str, list[Run]]]:
+    """Repeats by (setting, cell) and memory; full history's cut off runs where it finished none."""
+    groups: dict[tuple[str, Group], dict[str, list[Run]]] = {}
+    for run in runs:
+        groups.setdefault((run.setting, run.group), {}).setdefault(run.memory, []).append(run)
+    whole = {key for key, by_memory in groups.items() if REFERENCE in by_memory}
+    for run in cut_off:
+        key = (run.setting, run.group)
+        if key not in whole:
+            groups.setdefault(key, {}).setdefault(REFERENCE, []).append(run)
+    return groups
+
+
+def extended(costs: Array, tokens: Array, reached: int, message_tokens: float, fit: Fit) -> Array:
+    """Mean ``costs`` per turn that go on after turn ``reached`` by the fitted model of tokens.
+
+    Where costs are dollars, the model's tokens are priced as the last measured ones were (``tokens`` per turn).
+    """
+    beyond = np.arange(reached + 1, len(costs) + 1, dtype=np.float64)
+    tail = slice(max(0, reached - _TAIL), reached)
+    read = float(tokens[tail].sum())
+    longer = costs.copy()
+    longer[reached:] = fit.predict(message_tokens, beyond) * (float(costs[tail].sum()) / read if read else 0.0)
+    return longer
+
+
+def mean_by_turn(costs: Array) -> Array:
+    """Mean cost of each turn over the runs (rows) that reach it; NaN from where none does."""
+    return np.asarray(_weighted(np.ones((1, len(costs))), costs)[0])
+
+
+def known_turns(costs: Array) -> int:
+    """The last turn up to which ``costs`` are known without a gap."""
+    unknown = np.isnan(costs)
+    return int(unknown.argmax()) if unknown.any() else len(costs)
+
+
+def sustained_turn(own: Array, full: Array) -> int | None:
+    """The break-even turn of two costs per turn of the same length: 0 from the start, None for never."""
+    return _turn(_sustained(own[None], full[None], len(own))[0])
+
+
 class _Pair:
     """A memory's repeats and full history's in one cell, as matrices (runs, turns)."""
 
@@ -164,7 +198,8 @@ class _Pair:
         self.reference = matrix(cost.series, reference, turns)
         self.reference_tokens = matrix(tokens, reference, turns)
         self.reached = max(run.measured for run in reference)
-        self.last = _known(self._mean_costs()[0], self._mean_costs()[1])
+        own_costs, reference_costs = self._mean_costs()
+        self.last = known_turns(own_costs + reference_costs)
 
     def row(self, group: Group, fit: Fit | None, resamples: int, seed: int) -> Sustained:
         own, full = self._mean_costs()
@@ -182,7 +217,7 @@ class _Pair:
         )  # fmt: skip
 
     def _mean_costs(self) -> tuple[Array, Array]:
-        return _mean(self.own), _mean(self.reference)
+        return mean_by_turn(self.own), mean_by_turn(self.reference)
 
     def _repeats(self, resamples: int, seed: int) -> Repeats | None:
         if len(self.own_runs) == len(self.reference_runs) == 1:
@@ -205,33 +240,17 @@ class _Pair:
     def _extended(self, own: Array, full: Array, fit: Fit | None) -> Extended | None:
         if fit is None or self.reached >= len(full) or self.last < self.reached:
             return None
-        head = self.reference_runs[0]
-        beyond = np.arange(self.reached + 1, len(full) + 1, dtype=np.float64)
-        tail = slice(max(0, self.reached - _TAIL), self.reached)
-        read = float(_mean(self.reference_tokens)[tail].sum())
-        scale = float(full[tail].sum()) / read if read else 0.0
-        longer = full.copy()
-        longer[self.reached :] = fit.predict(head.message_tokens, beyond) * scale
-        last = _known(own, longer)
+        tokens = mean_by_turn(self.reference_tokens)
+        longer = extended(full, tokens, self.reached, self.reference_runs[0].message_tokens, fit)
+        last = known_turns(own + longer)
         turn = _turn(_sustained(own[None], longer[None], last)[0])
         return Extended(turn, _ratio(own[:last], longer[:last]), last, self.reached)
-
-
-def _mean(costs: Array) -> Array:
-    """Mean cost of each turn over the runs that reach it; NaN from where none does."""
-    return np.asarray(_weighted(np.ones((1, len(costs))), costs)[0])
 
 
 def _weighted(weights: Array, costs: Array) -> Array:
     reached = np.isfinite(costs)
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.asarray((weights @ np.where(reached, costs, 0.0)) / (weights @ reached))
-
-
-def _known(own: Array, full: Array) -> int:
-    """The last turn up to which both costs are known without a gap."""
-    unknown = np.isnan(own) | np.isnan(full)
-    return int(unknown.argmax()) if unknown.any() else len(own)
 
 
 def _sustained(own: Array, full: Array, last: int) -> Array:

@@ -51,8 +51,8 @@ class Hashing:
 
 @lru_cache(maxsize=1 << 14)
 def _features(word: str) -> tuple[tuple[int, float], ...]:
-    """Hash and weight of the word and of its letter trigrams, which weigh together as much as the word."""
+    """Hash and weight of the word and of its letter trigrams, which add up to a vector as long as the word's."""
     framed = f"<{word}>"
     trigrams = [framed[i : i + 3] for i in range(len(framed) - 2)]
-    parts = [(word, 1.0), *((trigram, 1 / len(trigrams)) for trigram in trigrams)]
+    parts = [(word, 1.0), *((trigram, len(trigrams) ** -0.5) for trigram in trigrams)]
     return tuple((zlib.crc32(tokens.sanitize(part).encode()), weight) for part, weight in parts)

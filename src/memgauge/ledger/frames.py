@@ -17,6 +17,9 @@ _TYPES: dict[str, type[pl.DataType]] = {
 }  # fmt: skip
 
 
+_CHUNK = 50_000
+
+
 class Frames:
     """The reading end of a ledger. Every table is a frame with the schema's columns."""
 
@@ -96,9 +99,13 @@ class Frames:
         return str(row[0])
 
     def _query(self, query: str, schema: dict[str, Any]) -> pl.DataFrame:
+        """Reads in chunks: a million rows as Python objects would take three times the memory of the frame."""
         with closing(self._connect()) as connection:
-            rows = connection.execute(query).fetchall()
-        return pl.DataFrame(rows, schema=schema, orient="row")
+            cursor = connection.execute(query)
+            chunks = [pl.DataFrame([], schema=schema, orient="row")]
+            while rows := cursor.fetchmany(_CHUNK):
+                chunks.append(pl.DataFrame(rows, schema=schema, orient="row"))
+        return pl.concat(chunks)
 
     def _connect(self) -> sqlite3.Connection:
         connection = sqlite3.connect(self.path, timeout=30)

@@ -173,17 +173,21 @@ class Ledger:
         """Notes that the running attempt was served from ``call`` as its ``seq``-th request."""
         self._insert("UPDATE calls SET claimed = 1, replays = replays + 1, seq = ? WHERE call = ?", (seq, call))
 
-    def usage(self, unit: int) -> tuple[int, int, int, int]:
-        """A unit's chat calls, and the sums of its input, output and embedding tokens; unknown figures left out."""
+    def usage(self, unit: int) -> tuple[int, int, int, int, int]:
+        """A unit's chat calls, and the sums of its input, repeated prefix, output and embedding tokens.
+
+        Unknown figures are left out.
+        """
         columns = (
             "sum(kind = 'chat')",
             "sum(coalesce(input_tokens, 0) + coalesce(cached_tokens, 0) + coalesce(cache_write_tokens, 0))",
+            "sum(prefix_tokens)",
             "sum(coalesce(output_tokens, 0) + coalesce(reasoning_tokens, 0))",
             "sum(coalesce(embedding_tokens, 0))",
         )
         row = self._db.execute(f"SELECT {', '.join(columns)} FROM calls WHERE unit = ?", (unit,)).fetchone()
-        calls, read, written, embedded = (int(figure or 0) for figure in row)
-        return calls, read, written, embedded
+        calls, read, repeated, written, embedded = (int(figure or 0) for figure in row)
+        return calls, read, repeated, written, embedded
 
     # Everything else
 

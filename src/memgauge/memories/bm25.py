@@ -12,10 +12,11 @@ from memgauge.memories.base import Card, Footprint, Item, Recalled
 
 _WORD = re.compile(r"\b\w\w+\b")
 # The thirty-three words that Lucene's English analyser drops.
-STOP_WORDS = frozenset(
-    "a an and are as at be but by for if in into is it no not of on or such that the their then there these they"
-    " this to was will with".split()
+_DROPPED = (
+    "a an and are as at be but by for if in into is it no not of on or such that the their then there these they this"
+    " to was will with"
 )
+STOP_WORDS = frozenset(_DROPPED.split())
 
 
 class BM25:

@@ -5,13 +5,13 @@ digest of every prefix that was ever sent. A prompt that extends an earlier one 
 pieces; comparing the old ones is a tuple comparison of identical strings.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 from itertools import accumulate
 
 from memgauge import tokens
 from memgauge.ledger.records import PromptRecord
+from memgauge.prefix import common_prefix
 
 _DIGEST_BYTES = 16
 
@@ -132,37 +132,6 @@ class Observed:
         """The prompt went upstream as ``call``: later prompts may share its prefix."""
         self.trail.call = call
         self.index._add(self.stage, self.trail, self.shared)
-
-
-def common_prefix(left: Sequence[object], right: Sequence[object]) -> int:
-    """How many leading elements are equal.
-
-    Prompts mostly grow at their tail, so single elements are probed back from the end, and what lies before the
-    first equal one is compared at one go. Where that guess is wrong, bisection finds the place.
-    """
-    length = min(len(left), len(right))
-    if length == 0 or (left[length - 1] == right[length - 1] and left[:length] == right[:length]):
-        return length
-    step = 1
-    while step < length and left[length - 1 - step] != right[length - 1 - step]:
-        step *= 2
-    guess = max(0, length - step)
-    if left[:guess] != right[:guess]:
-        return _bisected(left, right, guess)
-    while left[guess] == right[guess]:
-        guess += 1
-    return guess
-
-
-def _bisected(left: Sequence[object], right: Sequence[object], high: int) -> int:
-    low = 0
-    while low < high:
-        middle = (low + high + 1) // 2
-        if left[low:middle] == right[low:middle]:
-            low = middle
-        else:
-            high = middle - 1
-    return low
 
 
 def _partial(before: tuple[str, ...], now: tuple[str, ...], at: int) -> int:

@@ -11,7 +11,7 @@ from memgauge.ledger.records import StepRecord
 from memgauge.ledger.writer import Ledger
 from memgauge.memories.base import Item, Memory, Recalled
 from memgauge.meter.meter import UnitMeter
-from memgauge.meter.prompts import common_prefix
+from memgauge.prefix import common_prefix
 
 Tick = Callable[[int], None]  # told the turns or questions that are done
 

@@ -8,11 +8,10 @@ Every part ends in a line break and the next begins with a letter or a bracket: 
 from operator import attrgetter
 
 from memgauge.backbones.base import Message
+from memgauge.conversation import ABSTENTION
 from memgauge.memories.base import Item
 
 VERSION = "1"
-
-ABSTENTION = "No information available."
 
 _REPLY = (
     "You talk with someone you have talked to before. Below is what you remember of the conversation, oldest first,"

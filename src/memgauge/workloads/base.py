@@ -9,9 +9,6 @@ from memgauge import tokens
 from memgauge.backbones.base import Backbone
 from memgauge.conversation import Cell, Conversation
 
-# The gold of a question that the conversation does not answer, in the words LoCoMo's scorer looks for.
-NOT_SAID = "no information available"
-
 
 @dataclass(frozen=True, slots=True)
 class DataFile:

@@ -15,10 +15,10 @@ from typing import Any, ClassVar
 
 import msgspec
 
-from memgauge.conversation import Conversation, Question, Turn
+from memgauge.conversation import ABSTENTION, Conversation, Question, Turn
 from memgauge.errors import UnknownNameError, UserError
 from memgauge.workloads import fetch
-from memgauge.workloads.base import NOT_SAID, Card, DataFile, Workload
+from memgauge.workloads.base import Card, DataFile, Workload
 
 _COMMIT = "3eb6f2c585f5e1699204e3c3bdf7adc5c28cb376"
 _FILE = DataFile(
@@ -211,7 +211,7 @@ def _question(question_id: str, raw: _Question, turn_ids: set[str], anomalies: C
     answers = () if answer is None else (answer,)
     if unanswerable:
         anomalies["unanswerable question with a gold of its own"] += answer is not None
-        answers = (NOT_SAID, *answers)
+        answers = (ABSTENTION, *answers)
     else:
         anomalies["question without an answer"] += answer is None
     return Question(

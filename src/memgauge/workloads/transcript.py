@@ -6,10 +6,10 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, ClassVar
 
-from memgauge.conversation import Conversation, Question, Turn
+from memgauge.conversation import ABSTENTION, Conversation, Question, Turn
 from memgauge.errors import UnknownNameError, UserError
 from memgauge.workloads import entries
-from memgauge.workloads.base import NOT_SAID, Card, Workload
+from memgauge.workloads.base import Card, Workload
 from memgauge.workloads.entries import Entry
 
 _MAX_BYTES = 1 << 28  # a transcript is held in memory; a quarter of a gigabyte is some 50 million tokens
@@ -164,7 +164,7 @@ def _question(entry: Entry, default_id: str, turns: dict[str, Turn]) -> Question
         entry.fail(f"unanswerable: expected true or false, got {entries.kind(unanswerable)}")
     answers = _each(entry, "answer") + _each(entry, "answers")
     if unanswerable:
-        answers = (NOT_SAID, *answers)
+        answers = (ABSTENTION, *answers)
     if not answers:
         entry.fail('expected "answer" or "answers" beside "question"')
     evidence = tuple(dict.fromkeys(_each(entry, "evidence")))

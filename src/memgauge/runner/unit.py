@@ -1,0 +1,96 @@
+"""Plays one unit from start to end, and enters how it ended."""
+
+import asyncio
+import logging
+import time
+from collections import defaultdict
+from collections.abc import Callable
+
+from memgauge import tokens
+from memgauge.backbones.base import UpstreamError
+from memgauge.conversation import Conversation
+from memgauge.ledger.writer import Ledger, LedgerError
+from memgauge.memories import registry as memories
+from memgauge.memories.base import Evidence
+from memgauge.meter.budget import BudgetExceeded
+from memgauge.meter.handles import BackboneHandle, EmbedderHandle
+from memgauge.meter.meter import Meter, UnitMeter
+from memgauge.protocols.play import Play
+from memgauge.protocols.prompts import answer_messages, reply_messages
+from memgauge.protocols.recall import recall
+from memgauge.protocols.serve import serve
+from memgauge.runner.plan import Unit
+
+_PROTOCOLS = {"serve": serve, "recall": recall}
+_log = logging.getLogger(__name__)
+
+
+async def play_unit(unit: Unit, ledger: Ledger, meter: Meter, tick: Callable[[int], None]) -> str | None:
+    """Plays ``unit``; returns the error that it failed with, or None.
+
+    A fault of the memory or its models fails this unit alone. What stops the whole run (cancellation, a spent
+    budget, a ledger that cannot be written) is raised, with the unit entered as interrupted.
+    """
+    number, started = unit.record.unit, time.perf_counter()
+    attempt = ledger.start_unit(number, time.time())
+    metered = meter.open(number, attempt=attempt, seed=unit.record.seed)
+    status, error, store, written = "interrupted", None, None, None
+    try:
+        conversation = unit.conversation()
+        services = _services(metered, meter, conversation, unit.answer_tokens)
+        memory = memories.create(unit.memory.name, unit.memory.options, services)
+        play = Play(metered, ledger, memory, conversation, unit.record.write_every, unit.answer_tokens, tick)
+        try:
+            await _PROTOCOLS[unit.record.protocol](play)
+            footprint = memory.footprint()
+            store, written = (footprint.bytes, footprint.tokens), play.written_tokens
+        finally:
+            await memory.close()
+        status = "done"
+    except (asyncio.CancelledError, LedgerError):
+        error = "stopped before it was finished"
+        raise
+    except BudgetExceeded as refusal:
+        error = str(refusal)
+        raise
+    except UpstreamError as fault:
+        status, error = "failed", str(fault)
+    except Exception as fault:
+        # A memory is somebody's code: whatever it raises is the unit's error, and the run goes on.
+        _log.debug("unit %s failed", number, exc_info=True)
+        status, error = "failed", f"{type(fault).__name__}: {fault}"
+    finally:
+        ledger.end_unit(
+            number, status, now=time.time(), wall_s=time.perf_counter() - started,
+            error=error, store=store, written_tokens=written,
+        )  # fmt: skip
+        ledger.commit()
+    return error
+
+
+def _services(metered: UnitMeter, meter: Meter, conversation: Conversation, answer_tokens: int) -> memories.Services:
+    evidence: defaultdict[str, tuple[str, ...]] = defaultdict(tuple)
+    for question in conversation.questions:
+        evidence[question.text] += question.evidence
+    return memories.Services(
+        backbone=BackboneHandle(metered),
+        embedder=EmbedderHandle(metered),
+        context_tokens=_context_tokens(meter.backbone.window, conversation, answer_tokens),
+        evidence=Evidence(evidence),
+    )
+
+
+# A model's own tokenizer may need more tokens than o200k for the same text: SmolLM2 needs a tenth more on
+# English dialogue. What is left out of the window is counted, what overflows it is an error.
+_TOKENIZER_MARGIN = 1.2
+
+
+def _context_tokens(window: int | None, conversation: Conversation, answer_tokens: int) -> int | None:
+    """Tokens of recalled text that fit ``window`` beside the prompt, the longest turn or question, and the answer."""
+    if window is None:
+        return None
+    prompts = (reply_messages((), ""), answer_messages((), ""))
+    fixed = max(sum(tokens.count(message.text) for message in prompt) for prompt in prompts)
+    asked = [turn.line() for turn in conversation.turns] + [question.text for question in conversation.questions]
+    longest = max(map(tokens.count, asked), default=0)
+    return max(0, int((window - answer_tokens) / _TOKENIZER_MARGIN) - fixed - longest - 32)
