@@ -38,7 +38,7 @@ $(DEMO)/.ready $(TEST)/.ready:
 # Needs uv (pip install uv).
 lock:
 	uv pip compile --quiet pyproject.toml --extra embedded --group build $(UV_LOCK) -o requirements/demo.txt
-	uv pip compile --quiet pyproject.toml --extra embedded --group dev $(UV_LOCK) -o requirements/test.txt
+	uv pip compile --quiet pyproject.toml --extra embedded --extra figures --group dev $(UV_LOCK) -o requirements/test.txt
 
 UV_LOCK := --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url --no-emit-find-links
 

@@ -1,7 +1,7 @@
 """HTTP/1.1 to one server, as lean as the gateway needs it.
 
-Where this was written a call costs about 30 µs of processor time here, and 80 with aiohttp's client; the gateway's
-whole budget for metering and recording a call is about 150.
+Where this was written a call costs 30 µs of processor time here and 80 with aiohttp's client; to meter and record
+a call the gateway may take half of what a bare pass-through does, some 120 µs.
 """
 
 import asyncio

@@ -47,7 +47,7 @@ class Server:
         self._path = parts.path.rstrip("/")
         self._head = f"Host: {parts.netloc.rpartition('@')[2]}\r\nUser-Agent: memgauge\r\nAccept: */*\r\n"
         if api_key:
-            self._head += f"Authorization: Bearer {api_key}\r\n"
+            self._head += f"Authorization: Bearer {api_key.strip()}\r\n"
         self._slots = asyncio.Semaphore(max_connections)
         self._pool = Pool(base_url)
 

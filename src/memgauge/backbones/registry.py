@@ -1,11 +1,8 @@
 """The backbones by name. Each is imported only when it is made."""
 
-import os
-
 from memgauge.backbones.base import Backbone
-from memgauge.embedders import registry as embedders
-from memgauge.embedders.base import Embedder
 from memgauge.errors import UnknownNameError, UserError
+from memgauge.keys import api_key
 from memgauge.spec import Setting
 
 # Name -> what it is, as ``memgauge list`` prints it.
@@ -26,8 +23,6 @@ def check(setting: Setting) -> None:
     """Raises UserError where the setting names what does not exist or lacks what it needs."""
     if setting.backbone not in SUMMARIES:
         raise UnknownNameError("backbone", setting.backbone, SUMMARIES)
-    if setting.embedder not in embedders.names():
-        raise UnknownNameError("embedder", setting.embedder, embedders.names())
     if setting.backbone == "endpoint":
         if not setting.base_url:
             raise UserError(
@@ -35,8 +30,7 @@ def check(setting: Setting) -> None:
             )
         if not setting.model:
             raise UserError("the backbone 'endpoint' needs a model (flag --model)")
-    for variable in (setting.api_key_env, setting.embedding_api_key_env):
-        _key(variable)
+    api_key(setting.api_key_env)
 
 
 def create(setting: Setting, *, max_connections: int = 64) -> Backbone:
@@ -60,25 +54,7 @@ def create(setting: Setting, *, max_connections: int = 64) -> Backbone:
             return Endpoint(
                 setting.base_url or "",
                 setting.model or "",
-                api_key=_key(setting.api_key_env),
+                api_key=api_key(setting.api_key_env),
                 window=setting.window,
                 max_connections=max_connections,
             )
-
-
-def create_embedder(setting: Setting) -> Embedder:
-    """The embedder of a setting; an ``endpoint`` shares address and key with the backbone unless it has its own."""
-    return embedders.create(
-        setting.embedder,
-        base_url=setting.embedding_base_url or setting.base_url,
-        api_key=_key(setting.embedding_api_key_env or setting.api_key_env),
-        model=setting.embedding_model,
-    )
-
-
-def _key(variable: str | None) -> str | None:
-    if variable is None:
-        return None
-    if not os.environ.get(variable):
-        raise UserError(f"the environment variable {variable}, which should hold the API key, is not set")
-    return os.environ[variable]

@@ -2,6 +2,8 @@
 
 from memgauge.embedders.base import Embedder
 from memgauge.errors import UnknownNameError, UserError
+from memgauge.keys import api_key
+from memgauge.spec import Setting
 
 _NAMES = ("endpoint", "hashing", "minilm")
 
@@ -11,9 +13,21 @@ def names() -> tuple[str, ...]:
     return _NAMES
 
 
-def create(name: str, *, base_url: str | None = None, api_key: str | None = None, model: str | None = None) -> Embedder:
-    """Makes the embedder ``name``. Address, key and model are for ``endpoint``; the others have none."""
-    match name:
+def check(setting: Setting) -> None:
+    """Raises UserError where the setting names what does not exist or lacks what it needs."""
+    if setting.embedder not in _NAMES:
+        raise UnknownNameError("embedder", setting.embedder, _NAMES)
+    if setting.embedder == "endpoint" and not (_base_url(setting) and setting.embedding_model):
+        raise UserError("the embedder 'endpoint' needs base_url and embedding_model (flag --embedding-model)")
+    api_key(setting.embedding_api_key_env)
+
+
+def create(setting: Setting) -> Embedder:
+    """The embedder of a setting that ``check`` has passed.
+
+    An ``endpoint`` shares address and key with the backbone unless the setting gives it its own.
+    """
+    match setting.embedder:
         case "minilm":
             from memgauge.embedders.minilm import MiniLM
 
@@ -22,11 +36,12 @@ def create(name: str, *, base_url: str | None = None, api_key: str | None = None
             from memgauge.embedders.hashing import Hashing
 
             return Hashing()
-        case "endpoint":
-            if not base_url or not model:
-                raise UserError("the embedder 'endpoint' needs a base URL and a model")
+        case _:
             from memgauge.embedders.endpoint import EndpointEmbedder
 
-            return EndpointEmbedder(base_url, model, api_key=api_key)
-        case _:
-            raise UnknownNameError("embedder", name, _NAMES)
+            key = api_key(setting.embedding_api_key_env or setting.api_key_env)
+            return EndpointEmbedder(_base_url(setting) or "", setting.embedding_model or "", api_key=key)
+
+
+def _base_url(setting: Setting) -> str | None:
+    return setting.embedding_base_url or setting.base_url

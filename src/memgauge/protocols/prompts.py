@@ -1,4 +1,6 @@
-"""The prompts that the harness itself writes, the same for every memory and backbone.
+"""The prompts that the harness itself writes, the same for every memory, backbone and protocol.
+
+As in paper 1 (appendix C) the answer is to be brief, grounded in the memory alone, and dated from the messages.
 
 The recalled text stands before what is asked, so that a memory that only appends keeps its prefix cacheable.
 Every part ends in a line break and the next begins with a letter or a bracket: token counts of parts add up
@@ -13,32 +15,28 @@ from memgauge.memories.base import Item
 
 VERSION = "1"
 
-_REPLY = (
-    "You talk with someone you have talked to before. Below is what you remember of the conversation, oldest first,"
-    " and then the newest message. Write the next message: one short sentence that fits what was said."
-    " Use only what is written here and invent nothing."
-)
 _ANSWER = (
-    "Answer the question from the remembered conversation below, and from nothing else."
-    " Give only the answer, in a few words, as they stand there. Turn words like yesterday or last week into"
-    " a date, counted from the date in brackets before the message."
+    "You have talked with someone before. First comes what you remember of the conversation, oldest message first,"
+    " where it is known with its date in brackets; then comes a new message or a question."
+    " Answer it from what you remember and from nothing else, in a few words, as they stand there."
+    " Turn times such as yesterday or last week into dates, counted from the date in brackets before the message."
     f" If the conversation does not say, answer: {ABSTENTION}"
 )
 _MEMORY = "Remembered conversation:\n"
 _NOTHING = "Nothing is remembered.\n"
-_MESSAGE = "Newest message:\n"
+_MESSAGE = "New message:\n"
 _QUESTION = "Question: "
 _TEXT = attrgetter("text")
 
 
 def reply_messages(context: tuple[str, ...], message: str) -> tuple[Message, ...]:
-    """The prompt for the next message of a served dialogue (paper 1 §3.3, answer stage)."""
-    return _messages(_REPLY, context, (_MESSAGE, message))
+    """The prompt for a served turn (paper 1 §3.3)."""
+    return _messages(context, (_MESSAGE, message))
 
 
 def answer_messages(context: tuple[str, ...], question: str) -> tuple[Message, ...]:
-    """The prompt for a question about a remembered conversation."""
-    return _messages(_ANSWER, context, (f"{_QUESTION}{question}",))
+    """The prompt for a question about a remembered conversation (paper 1 §3.4)."""
+    return _messages(context, (f"{_QUESTION}{question}",))
 
 
 def parts_of(items: tuple[Item, ...]) -> tuple[str, ...]:
@@ -46,6 +44,6 @@ def parts_of(items: tuple[Item, ...]) -> tuple[str, ...]:
     return tuple(map(_TEXT, items))
 
 
-def _messages(system: str, context: tuple[str, ...], asked: tuple[str, ...]) -> tuple[Message, ...]:
+def _messages(context: tuple[str, ...], asked: tuple[str, ...]) -> tuple[Message, ...]:
     remembered = (_MEMORY, *context) if context else (_NOTHING,)
-    return Message("system", (system,)), Message("user", remembered + asked)
+    return Message("system", (_ANSWER,)), Message("user", remembered + asked)

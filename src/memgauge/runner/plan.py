@@ -8,6 +8,7 @@ import msgspec
 
 from memgauge.backbones import registry as backbones
 from memgauge.conversation import Conversation, Question
+from memgauge.embedders import registry as embedders
 from memgauge.errors import UserError
 from memgauge.ledger.records import UnitRecord
 from memgauge.memories import registry as memories
@@ -50,6 +51,7 @@ def check(experiment: Experiment) -> None:
         memories.check(use.name, use.options)
     for setting in experiment.settings.values():
         backbones.check(setting)
+        embedders.check(setting)
     for workload in experiment.workloads:
         card = workloads.card(workload.name)
         for protocol in workload.protocols:

@@ -12,6 +12,7 @@ from typing import Protocol, TypeVar, runtime_checkable
 from memgauge import __version__
 from memgauge.backbones import registry as backbones
 from memgauge.backbones.base import Backbone
+from memgauge.embedders import registry as embedders
 from memgauge.embedders.base import Embedder
 from memgauge.errors import UserError
 from memgauge.ledger.frames import Frames
@@ -136,7 +137,7 @@ async def _open(setting: Setting, stack: AsyncExitStack) -> _Models:
             await model.check()
         return model
 
-    return _Models(await opened(backbones.create(setting)), await opened(backbones.create_embedder(setting)))
+    return _Models(await opened(backbones.create(setting)), await opened(embedders.create(setting)))
 
 
 def _check_directory(directory: Path, experiment: Experiment) -> None:
