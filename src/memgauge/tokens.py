@@ -6,7 +6,7 @@ counted once is never counted again.
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
 VOCABULARY = "o200k_base"
@@ -14,6 +14,27 @@ VOCABULARY = "o200k_base"
 # The pre-tokenizer of o200k keeps white space and '/' together with a line break before them, so a cut is
 # exact only where something else follows.
 _CUT = re.compile(r"(?<=\n)(?![\s/])")
+_REMEMBERED_COUNTS = 1 << 17
+_REMEMBERED_TEXT = 1 << 14  # characters up to which a text's pieces are remembered: system prompts recur whole
+
+
+class _Counts(dict[str, int]):
+    """Counts by text. Beyond its size it forgets everything, which costs a recount and keeps a look-up bare."""
+
+    def __missing__(self, text: str) -> int:
+        self.add((text,))
+        return self[text]
+
+    def add(self, texts: Sequence[str]) -> None:
+        """Counts ``texts`` in one call of the tokenizer, whose price is per call as much as per character."""
+        import toktok  # three quarters of a second to load its vocabulary: only where something is counted
+
+        if len(self) > _REMEMBERED_COUNTS:
+            self.clear()
+        self.update(zip(texts, toktok.batch_count(list(map(sanitize, texts)), VOCABULARY, threads=1), strict=True))
+
+
+_counts = _Counts()
 
 
 def sanitize(text: str) -> str:
@@ -25,19 +46,29 @@ def sanitize(text: str) -> str:
     return text
 
 
-@lru_cache(maxsize=1 << 16)
-def count(text: str) -> int:
-    """Number of o200k_base tokens of ``text``; special-token text counts as ordinary text."""
-    import toktok  # three quarters of a second to load its vocabulary: only where something is counted
+# Number of o200k_base tokens of a text; special-token text counts as ordinary text.
+count = _counts.__getitem__
 
-    return int(toktok.batch_count([sanitize(text)], VOCABULARY, threads=1)[0])
+
+def count_each(texts: Sequence[str]) -> list[int]:
+    """The counts of ``texts``, those that are new counted together."""
+    if new := [text for text in texts if text not in _counts]:
+        _counts.add(new)
+    return list(map(count, texts))
 
 
 def count_all(texts: Iterable[str]) -> int:
     """Sum of the counts of ``texts``."""
-    return sum(map(count, texts))
+    return sum(count_each(list(texts)))
 
 
 def pieces(text: str) -> tuple[str, ...]:
     """Cuts ``text`` behind line breaks; the pieces join to the text, their counts add up to its count."""
-    return tuple(_CUT.split(text)) if "\n" in text else (text,)
+    if "\n" not in text:
+        return (text,)
+    return _remembered_pieces(text) if len(text) <= _REMEMBERED_TEXT else tuple(_CUT.split(text))
+
+
+@lru_cache(maxsize=256)
+def _remembered_pieces(text: str) -> tuple[str, ...]:
+    return tuple(_CUT.split(text))

@@ -45,16 +45,25 @@ async def test_a_prompt_read_before_is_cached_and_counted_apart(embedded: Embedd
 
 
 @needs_embedded_model
-async def test_the_same_calls_in_another_process_life_give_the_same_replies(embedded: Embedded) -> None:
-    later = ChatRequest((*CAPITAL.messages, Message("assistant", ("Paris.",)), Message("user", ("And of Italy?",))),
-                        CAPITAL.params)  # fmt: skip
+async def test_the_same_calls_of_another_instance_give_the_same_replies(embedded: Embedded) -> None:
     other = Embedded(window=1024)
-    try:
-        for request in (CAPITAL, later, CAPITAL):
-            ours, theirs = await embedded.chat(request), await other.chat(request)
-            assert (ours.raw, ours.usage) == (theirs.raw, theirs.usage)
-    finally:
-        await other.close()
+    later = ChatRequest((*CAPITAL.messages, Message("assistant", ("Paris.",)), Message("user", ("Italy?",))))
+    for request in (CAPITAL, ChatRequest(later.messages, CAPITAL.params), CAPITAL):
+        ours, theirs = await embedded.chat(request), await other.chat(request)
+        assert (ours.raw, ours.usage) == (theirs.raw, theirs.usage)
+    await other.close()
+
+
+@needs_embedded_model
+async def test_a_reply_does_not_depend_on_what_was_cached(embedded: Embedded) -> None:
+    story = "".join(f"Lamp {i} stands beside chair {i * 7 % 30}.\n" for i in range(30))
+    ask = [ChatRequest.of(story, question, temperature=0, max_tokens=8, logprobs=True) for question in ("Who?", "Why?")]
+    for request in ask:
+        fresh = await embedded.chat(ChatRequest(request.messages, {**request.params, "cache_prompt": False}))
+        await embedded.chat(ask[0])
+        cached = await embedded.chat(request)
+        assert (fresh.usage.cached, (cached.usage.cached or 0) > 300) == (0, True)
+        assert fresh.raw["choices"] == cached.raw["choices"]  # to the last bit of every log probability
 
 
 @needs_embedded_model

@@ -349,7 +349,9 @@ async def test_a_real_server_is_spoken_to_like_any_other() -> None:
         assert first.output == second.output is not None
         schema = {"type": "object", "properties": {"city": {"enum": ["Oslo", "Rome"]}}, "required": ["city"]}
         form = {"type": "json_schema", "json_schema": {"name": "answer", "schema": schema}}
-        formed = await endpoint.chat(ChatRequest(ask.messages, {"max_tokens": 20, "response_format": form}))
+        formed = await endpoint.chat(
+            ChatRequest(ask.messages, {"temperature": 0, "max_tokens": 60, "response_format": form})
+        )
         assert json.loads(formed.text)["city"] in ("Oslo", "Rome")
         with pytest.raises(UpstreamError) as caught:
             await endpoint.chat(ChatRequest.of("s", "a long story " * 1500, max_tokens=1))

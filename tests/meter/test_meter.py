@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from memgauge.backbones.base import ChatRequest, UpstreamError, Usage
+from memgauge.backbones.base import ChatRequest, Message, UpstreamError, Usage
 from memgauge.embedders.hashing import Hashing
 from memgauge.ledger.frames import Frames
 from memgauge.meter.budget import Budget, BudgetExceeded
@@ -102,6 +102,16 @@ async def test_spend_that_a_new_attempt_does_not_ask_for_again_is_lost_not_forgo
 
     assert Frames(tmp_path).calls().height == 1
     assert Frames(tmp_path).lost_calls().height == 1
+
+
+async def test_lone_surrogates_anywhere_in_a_request_are_recorded_not_fatal(tmp_path: Path) -> None:
+    request = ChatRequest((Message("user", ("a \ud800 b\n",), {"name": "\ud800"}),), {"stop": ["\udfff"]})
+    with new_ledger(tmp_path / "ledger.sqlite") as ledger:
+        await open_unit(ledger, Scripted()).chat(request)
+
+    [row] = Frames(tmp_path).calls().rows(named=True)
+    assert Frames(tmp_path).text(row["params"]) == '{"model":"scripted-1","stop":["\ufffd"],"temperature":0.0}'
+    assert Frames(tmp_path).prompt(row["call"])[1] == "a \ufffd b\n"
 
 
 async def test_failed_calls_are_asked_afresh(tmp_path: Path) -> None:

@@ -66,7 +66,11 @@ class Embedded:
         }
 
     async def chat(self, request: ChatRequest, emit: Emit | None = None) -> ChatReply:
-        """Completes ``request``; at temperature 0 the same calls in the same order get the same replies."""
+        """Completes ``request``.
+
+        At temperature 0 a request has one reply, whatever went before it; how much of its prompt was cached
+        depends on the calls before it, whichever unit made them.
+        """
         started, first = time.perf_counter(), None
         body = _body(request)
         reply_id = f"chatcmpl-{hashlib.sha256(body.encode()).hexdigest()[:24]}"
@@ -145,6 +149,8 @@ class Embedded:
         params.model.path = str(self._weights)
         params.n_parallel = 1
         params.n_ctx = self._context
+        # Flash attention rounds differently by batch, so that a reply would depend on what happened to be cached.
+        params.flash_attn_type = xllamacpp.llama_flash_attn_type.LLAMA_FLASH_ATTN_TYPE_DISABLED
         params.n_batch = 512  # a call that was given up is noticed between batches
         params.cpuparams.n_threads = self._threads or max(1, min(4, cores // 2))
         params.cpuparams_batch.n_threads = self._threads or min(8, cores)

@@ -8,12 +8,12 @@ from memgauge.backbones.base import Json
 from memgauge.tokens import sanitize
 
 
-def encode(value: Json) -> bytes:
-    """JSON in UTF-8; lone surrogates, which UTF-8 cannot carry, become U+FFFD."""
+def encode(value: Json, *, sort: bool = False) -> bytes:
+    """JSON in UTF-8; lone surrogates, which UTF-8 cannot carry, become U+FFFD. ``sort`` orders the keys."""
     try:
-        return msgspec.json.encode(value)
+        return msgspec.json.encode(value, order="sorted" if sort else None)
     except UnicodeEncodeError:
-        return sanitize(json.dumps(value, ensure_ascii=False, separators=(",", ":"))).encode()
+        return sanitize(json.dumps(value, ensure_ascii=False, separators=(",", ":"), sort_keys=sort)).encode()
 
 
 def decode(body: bytes) -> Json:

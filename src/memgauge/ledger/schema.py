@@ -47,7 +47,7 @@ CREATE TABLE units (                    -- one (memory, setting, workload item, 
 );
 
 CREATE TABLE texts (                    -- every text once, by content
-  text    INTEGER PRIMARY KEY,          -- first 63 bits of the SHA-256 of the body
+  text    INTEGER NOT NULL UNIQUE,      -- first 63 bits of the SHA-256 of the body; no key, so that rows append
   body    TEXT NOT NULL
 );
 

@@ -306,6 +306,7 @@ def _connect(path: Path, fsync: bool) -> sqlite3.Connection:
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute(f"PRAGMA synchronous = {'FULL' if fsync else 'NORMAL'}")
         connection.execute("PRAGMA cache_size = -16000")
+        connection.execute("PRAGMA wal_autocheckpoint = 16000")  # pages: a checkpoint holds a call up, so rarely
     return connection
 
 

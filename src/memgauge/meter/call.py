@@ -6,16 +6,18 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Any
 
-import msgspec
-
 from memgauge.backbones.base import ChatReply, UpstreamError, Usage
+from memgauge.backbones.wire import encode
 from memgauge.embedders.base import EmbedReply
 from memgauge.ledger.records import CallRecord, PromptRecord
 from memgauge.ledger.writer import Ledger
 from memgauge.meter.prompts import Observed
 from memgauge.meter.scope import Scope
 
-encode = msgspec.json.Encoder(order="deterministic").encode
+
+def canonical(value: Any) -> str:
+    """JSON with sorted keys: equal values give equal texts, so that they are stored once and recognised."""
+    return encode(value, sort=True).decode()
 
 
 @dataclass(slots=True)
@@ -40,7 +42,7 @@ class Call:
     @property
     def request_key(self) -> bytes:
         """Tells whether two requests of a unit are the same: kind, model, prompt and parameters."""
-        return blake2b(self.prompt_digest + encode([self.kind, self.params]), digest_size=16).digest()
+        return blake2b(self.prompt_digest + encode([self.kind, self.params], sort=True), digest_size=16).digest()
 
     def start(self) -> None:
         """The request goes upstream now."""
@@ -49,7 +51,7 @@ class Call:
     def completed(self, reply: ChatReply | EmbedReply) -> None:
         """The upstream answered."""
         if isinstance(reply, ChatReply):
-            raw, finish_reason, ttft_s = encode(reply.raw).decode(), reply.finish_reason, reply.ttft_s
+            raw, finish_reason, ttft_s = canonical(reply.raw), reply.finish_reason, reply.ttft_s
         else:
             raw, finish_reason, ttft_s = "{}", None, None
         self._record(
@@ -90,9 +92,9 @@ class Call:
             CallRecord(
                 unit=self.unit, seq=self.seq, attempt=self.attempt, turn=self.scope.turn,
                 question=self.scope.question, stage=self.scope.stage, background=self.scope.background,
-                kind=self.kind, asked=encode(self.asked).decode() if self.asked else None,
+                kind=self.kind, asked=canonical(self.asked) if self.asked else None,
                 model=model or self.model, provider=provider, request_key=self.request_key, prompt=self.prompt,
-                params=encode(self.params).decode(), reply=reply, finish_reason=finish_reason,
+                params=canonical(self.params), reply=reply, finish_reason=finish_reason,
                 input_tokens=usage.input, cached_tokens=usage.cached, cache_write_tokens=usage.cache_write,
                 output_tokens=usage.output, reasoning_tokens=usage.reasoning, embedding_tokens=usage.embedding,
                 usage_source=usage.source, started_at=self._started_at,

@@ -30,7 +30,7 @@ from memgauge.embedders.base import Embedder, EmbedReply
 from memgauge.ledger.records import PromptRecord
 from memgauge.ledger.writer import Ledger
 from memgauge.meter.budget import Budget, Pricer
-from memgauge.meter.call import Call, encode
+from memgauge.meter.call import Call, canonical
 from memgauge.meter.overrides import output_limit, overridden
 from memgauge.meter.prompts import PromptIndex
 from memgauge.meter.replay import Replay
@@ -126,7 +126,7 @@ class UnitMeter:
         params, asked = overridden(self.setting, self.model, request.params, self._seed)
         scope = self._where()
         # A provider's cache holds for one model and one set of tools, which precede the messages.
-        root = encode([self.model, params.get("tools")]).decode()
+        root = canonical([self.model, params.get("tools")])
         observed = self._prompts.observe(root, _pieces(request.messages), stage=scope.stage, turn=scope.turn)
         call = Call(
             self._meter.ledger, self.unit, self._attempt, self._next(), scope, "chat",
@@ -209,7 +209,7 @@ def _mark(role: str) -> str:
 
 
 def _full_mark(message: Message) -> str:
-    return f"{MESSAGE_MARK}{message.role} {encode(message.extra).decode()}"
+    return f"{MESSAGE_MARK}{message.role} {canonical(message.extra)}"
 
 
 _MARKS = {role: f"{MESSAGE_MARK}{role}" for role in ("system", "user", "assistant", "tool", "developer")}

@@ -58,7 +58,7 @@ class PromptIndex:
         for piece in pieces[shared:]:
             last = _digest(last, piece)
             digests.append(last)
-        counts = map(tokens.count, pieces[shared:])
+        counts = tokens.count_each(pieces[shared:])
         sums.extend(list(accumulate(counts, initial=sums[-1] if sums else 0))[1:])
 
         length = self._longest_sent(digests, shared)
