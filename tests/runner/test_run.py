@@ -133,8 +133,9 @@ async def test_a_memory_that_breaks_is_a_failed_unit_with_its_last_words(
     assert Frames(tmp_path).units()["error"].to_list() == ["ValueError: index torn"]
 
 
-async def test_a_token_cap_stops_the_run_cleanly_and_a_higher_one_finishes_it(tmp_path: Path) -> None:
-    outcome = await run(experiment(), tmp_path, Limits(max_tokens=6_000))
+@pytest.mark.parametrize("concurrency", [1, 16])
+async def test_a_token_cap_stops_the_run_cleanly_and_a_higher_one_finishes_it(tmp_path: Path, concurrency: int) -> None:
+    outcome = await run(experiment(), tmp_path, Limits(max_tokens=6_000, concurrency=concurrency))
     assert outcome.stopped is not None
     assert outcome.stopped.startswith("budget spent")
     spent = Frames(tmp_path).calls(["input_tokens", "output_tokens"]).sum().row(0)
@@ -164,5 +165,14 @@ async def test_units_side_by_side_record_the_same_calls(tmp_path: Path) -> None:
     memories = ("full-history", "dense", "bm25", "rolling-window")
     await run(experiment(*memories), tmp_path / "one")
     await run(experiment(*memories), tmp_path / "eight", Limits(concurrency=8))
-    columns = ["unit", "seq", "turn", "stage", "request_key", "input_tokens", "reply"]
-    assert Frames(tmp_path / "eight").calls(columns).equals(Frames(tmp_path / "one").calls(columns))
+    columns = ["unit", "turn", "question", "stage", "request_key", "input_tokens", "reply"]
+    one, eight = (Frames(tmp_path / name).calls(columns).sort(columns) for name in ("one", "eight"))
+    assert eight.equals(one)
+    assert Frames(tmp_path / "eight").answers().equals(Frames(tmp_path / "one").answers())
+
+
+async def test_questions_side_by_side_are_attributed_to_themselves(tmp_path: Path) -> None:
+    await run(experiment("dense", protocols=("recall",)), tmp_path, Limits(concurrency=16))
+    frames = Frames(tmp_path)
+    asked = frames.calls().filter(pl.col("question").is_not_null()).group_by("question").agg(pl.col("stage").sort())
+    assert asked["stage"].to_list() == [["answer", "read"]] * frames.answers().height

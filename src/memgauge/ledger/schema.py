@@ -130,6 +130,18 @@ CREATE TABLE answers (                  -- one per question
   PRIMARY KEY (unit, ordinal)
 ) WITHOUT ROWID;
 
+CREATE TABLE verdicts (                 -- what a judge said of an answer, once per rubric and repeat
+  unit     INTEGER NOT NULL REFERENCES units,
+  ordinal  INTEGER NOT NULL,            -- of the answer
+  rubric   TEXT NOT NULL,               -- name and version
+  repeat   INTEGER NOT NULL,            -- from 1
+  verdict  TEXT,                        -- correct | wrong; NULL where outcome is error
+  outcome  TEXT NOT NULL,               -- ok | error: neither right nor wrong
+  why      TEXT,                        -- the judge's reason, or the error
+  call     INTEGER REFERENCES calls,
+  PRIMARY KEY (unit, ordinal, rubric, repeat)
+) WITHOUT ROWID;
+
 CREATE TABLE scores (                   -- what a metric or a judge said of an answer
   unit     INTEGER NOT NULL,
   ordinal  INTEGER NOT NULL,

@@ -107,7 +107,7 @@ class Ledger:
 
         Calls stay, unclaimed: they are paid for, and the new attempt is served from them.
         """
-        for table in ("steps", "answers", "scores"):
+        for table in ("steps", "answers", "verdicts", "scores"):
             self._insert(f"DELETE FROM {table} WHERE unit = ?", (unit,))
         self._insert("UPDATE calls SET claimed = 0 WHERE unit = ?", (unit,))
         self._insert(

@@ -13,7 +13,8 @@ class Card:
     """What a memory says of itself.
 
     ``paper_id`` is its name in the papers (``M1`` … ``M11``, ``floor``, ``ceiling``), ``write_every`` its ingest
-    trigger in turns. A ``control`` bounds the table and competes with nobody.
+    trigger in turns. A ``control`` bounds the table and competes with nobody. ``parallel_reads`` says that
+    questions may be asked side by side: a read changes nothing that another read sees.
     """
 
     name: str
@@ -22,6 +23,7 @@ class Card:
     paper_id: str | None = None
     write_every: int = 1
     control: bool = False
+    parallel_reads: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,6 +31,7 @@ class BM25:
         title="BM25",
         summary="every turn in a word index, the best k recalled",
         paper_id="M2",
+        parallel_reads=True,
     )
 
     def __init__(self, k: int = 10, k1: float = 1.5, b: float = 0.75) -> None:

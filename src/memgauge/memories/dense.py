@@ -23,6 +23,7 @@ class Dense:
         title="Dense retrieval",
         summary="every turn embedded, the nearest k recalled",
         paper_id="M1",
+        parallel_reads=True,
     )
 
     def __init__(self, embedder: EmbedderHandle, k: int = 10) -> None:

@@ -20,6 +20,7 @@ class FullHistory:
         title="Full history",
         summary="the whole transcript, resent every turn",
         paper_id="M10",
+        parallel_reads=True,
     )
 
     def __init__(self, context_tokens: int | None = None) -> None:

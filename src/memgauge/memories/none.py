@@ -15,6 +15,7 @@ class NoMemory:
         title="No memory",
         summary="keeps nothing; what chance and world knowledge give",
         control=True,
+        parallel_reads=True,
     )
 
     async def write(self, turns: Sequence[Turn]) -> None:

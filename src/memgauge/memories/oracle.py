@@ -18,6 +18,7 @@ class Oracle:
         title="Oracle",
         summary="recalls exactly the gold evidence; what a perfect retrieval would give",
         control=True,
+        parallel_reads=True,
     )
 
     def __init__(self, evidence: Evidence) -> None:

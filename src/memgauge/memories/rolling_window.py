@@ -19,6 +19,7 @@ class RollingWindow:
         title="Rolling window",
         summary="the last k turns, nothing else",
         paper_id="floor",
+        parallel_reads=True,
     )
 
     def __init__(self, k: int = 10) -> None:

@@ -8,6 +8,7 @@ import asyncio
 import secrets
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import partial
 from hashlib import blake2b
 from typing import Any, TypeVar
@@ -45,6 +46,8 @@ UNLIMITED_OUTPUT = 32_768
 TOKENIZER_MARGIN = 1.5
 
 Reply = TypeVar("Reply", ChatReply, EmbedReply)
+
+_parallel_scope: ContextVar[tuple["UnitMeter", Scope] | None] = ContextVar("parallel_scope", default=None)
 
 
 class Meter:
@@ -106,12 +109,24 @@ class UnitMeter:
         return self._meter.embedder.model
 
     @contextmanager
-    def scope(self, turn: int, stage: str, question: str | None = None) -> Iterator[None]:
-        """Attributes the calls made inside to a turn and stage. A unit has at most one open scope."""
+    def scope(self, turn: int, stage: str, question: str | None = None, *, parallel: bool = False) -> Iterator[None]:
+        """Attributes the calls made inside to a turn and stage.
+
+        A unit has at most one open scope, since a product's calls carry nothing but their unit. ``parallel``
+        scopes may be many: they hold for the calls of the task that opened them, and for no others.
+        """
+        scope = Scope(turn, stage, question)
+        self._last_turn = turn
+        if parallel:
+            token = _parallel_scope.set((self, scope))
+            try:
+                yield
+            finally:
+                _parallel_scope.reset(token)
+            return
         if self._scope is not None:
             raise RuntimeError(f"unit {self.unit} is already in {self._scope}")
-        self._scope = Scope(turn, stage, question)
-        self._last_turn = turn
+        self._scope = scope
         try:
             yield
         finally:
@@ -188,6 +203,9 @@ class UnitMeter:
             reservation.settle(*spent)
 
     def _where(self) -> Scope:
+        own = _parallel_scope.get()
+        if own is not None and own[0] is self:
+            return own[1]
         return self._scope or Scope(self._last_turn, "manage", background=True)
 
     def _next(self) -> int:

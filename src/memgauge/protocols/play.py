@@ -1,5 +1,6 @@
 """What both protocols do with a memory: read, write and manage, each in its scope, timed and noted."""
 
+import asyncio
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -27,6 +28,7 @@ class Play:
     write_every: int
     answer_tokens: int
     tick: Tick = lambda done: None
+    asks: asyncio.Semaphore | None = None  # questions side by side, over all units; None: one after the other
     written_tokens: int = 0
     _step: int = 0
     _counted: tuple[Item, ...] = ()
@@ -57,7 +59,7 @@ class Play:
     @contextmanager
     def _timed(self, turn: int, stage: str, question: str | None = None) -> Iterator["_Step"]:
         step = _Step()
-        with self.unit.scope(turn, stage, question):
+        with self.unit.scope(turn, stage, question, parallel=self.asks is not None and question is not None):
             started = time.perf_counter()
             try:
                 yield step

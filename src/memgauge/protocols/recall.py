@@ -1,6 +1,8 @@
 """Recall: the whole conversation is written first, then every question is asked (paper 1 §3.4, paper 2)."""
 
+import asyncio
 import json
+from itertools import count
 
 from memgauge.backbones.base import ChatRequest, UpstreamError
 from memgauge.conversation import Question
@@ -21,9 +23,25 @@ async def recall(play: Play) -> None:
         batch = turns[start : start + play.write_every]
         await play.write(start + len(batch), batch)
         play.tick(start + len(batch))
-    for ordinal, question in enumerate(play.conversation.questions, start=1):
-        play.ledger.add_answer(await _ask(play, ordinal, question))
-        play.tick(len(turns) + ordinal)
+    questions = enumerate(play.conversation.questions, start=1)
+    answered = count(len(turns) + 1)
+    if play.asks is None:
+        for ordinal, question in questions:
+            play.ledger.add_answer(await _ask(play, ordinal, question))
+            play.tick(next(answered))
+        return
+
+    async def one(gate: asyncio.Semaphore, ordinal: int, question: Question) -> None:
+        async with gate:
+            play.ledger.add_answer(await _ask(play, ordinal, question))
+        play.tick(next(answered))
+
+    try:
+        async with asyncio.TaskGroup() as group:
+            for ordinal, question in questions:
+                group.create_task(one(play.asks, ordinal, question))
+    except ExceptionGroup as faults:
+        raise faults.exceptions[0] from None
 
 
 async def _ask(play: Play, ordinal: int, question: Question) -> AnswerRecord:

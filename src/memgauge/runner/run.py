@@ -27,12 +27,12 @@ from memgauge.runner.progress import Listener, Silent, State
 from memgauge.runner.unit import play_unit
 from memgauge.spec import Experiment, Setting
 
-PAID_CONCURRENCY = 8  # units side by side where the models run elsewhere; local models serve one at a time
+PAID_CONCURRENCY = 32  # units and questions side by side where the models run elsewhere; local ones serve one
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What a run may use: units side by side (None: as suits the models), and caps on what is spent."""
+    """What a run may use: units and questions side by side (None: as suits the models), and caps on spending."""
 
     concurrency: int | None = None
     max_tokens: int | None = None
@@ -103,6 +103,7 @@ async def _play(
     missing = [unit for unit in planned.units if status[unit.record.key] != "done"]
     state = State(len(planned.units), skipped=len(planned.units) - len(missing))
     gate = asyncio.Semaphore(concurrency)
+    asks = asyncio.Semaphore(concurrency) if concurrency > 1 else None
 
     def note(unit: Unit, step: int) -> None:
         state.doing[unit.record.unit] = step
@@ -113,7 +114,7 @@ async def _play(
         async with gate:
             listener.started(unit, state)
             meter = meters[unit.record.setting]
-            error = await play_unit(unit, ledger, meter, partial(note, unit))
+            error = await play_unit(unit, ledger, meter, partial(note, unit), asks)
             state.doing.pop(unit.record.unit, None)
             state.done, state.failed = state.done + (error is None), state.failed + (error is not None)
             listener.ended(unit, state, error)

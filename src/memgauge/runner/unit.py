@@ -25,7 +25,9 @@ _PROTOCOLS = {"serve": serve, "recall": recall}
 _log = logging.getLogger(__name__)
 
 
-async def play_unit(unit: Unit, ledger: Ledger, meter: Meter, tick: Callable[[int], None]) -> str | None:
+async def play_unit(
+    unit: Unit, ledger: Ledger, meter: Meter, tick: Callable[[int], None], asks: asyncio.Semaphore | None = None
+) -> str | None:
     """Plays ``unit``; returns the error that it failed with, or None.
 
     A fault of the memory or its models fails this unit alone. What stops the whole run (cancellation, a spent
@@ -39,7 +41,16 @@ async def play_unit(unit: Unit, ledger: Ledger, meter: Meter, tick: Callable[[in
         conversation = unit.conversation()
         services = _services(metered, meter, conversation, unit.answer_tokens)
         memory = memories.create(unit.memory.name, unit.memory.options, services)
-        play = Play(metered, ledger, memory, conversation, unit.record.write_every, unit.answer_tokens, tick)
+        play = Play(
+            metered,
+            ledger,
+            memory,
+            conversation,
+            unit.record.write_every,
+            unit.answer_tokens,
+            tick,
+            asks if memories.card(unit.memory.name).parallel_reads else None,
+        )
         try:
             await _PROTOCOLS[unit.record.protocol](play)
             footprint = memory.footprint()
