@@ -76,5 +76,6 @@ class Conversation:
 
 
 def spoken(time: datetime) -> str:
-    """A date and time as a person writes it, whatever the locale: ``8 May 2023, 13:56``."""
-    return f"{time.day} {_MONTHS[time.month - 1]} {time.year}, {time:%H:%M}"
+    """A date and time as a person writes it, whatever the locale: ``8 May 2023, 13:56``; at midnight the date alone."""
+    date = f"{time.day} {_MONTHS[time.month - 1]} {time.year}"
+    return f"{date}, {time:%H:%M}" if time.hour or time.minute else date

@@ -12,12 +12,12 @@ from memgauge.workloads.base import Card, Workload
 
 
 class Sample(Workload):
-    """24 turns over four sittings. Of the nine answers, four stand before the last ten turns and four in them."""
+    """22 turns over four sittings. Of the nine answers, four stand before the last ten turns and four in them."""
 
     card: ClassVar[Card] = Card(
         name="sample",
         title="Sample conversation",
-        summary="two friends over two months, 24 turns, 10 questions; ships with memgauge",
+        summary="two friends over two months, 22 turns, 10 questions; ships with memgauge",
         source="https://pypi.org/project/memgauge/",
         revision=__version__,
         licence="Apache-2.0",
