@@ -172,9 +172,7 @@ def test_questions_asked_twice_are_kept_and_counted(tmp_path: Path) -> None:
 
 def test_options_choose_dialogues_and_categories(tmp_path: Path) -> None:
     questions = [asked(category=1 + index % 4, question=f"Question {index}?") for index in range(12)]
-    workload = load(
-        tmp_path, dialogue(), dialogue(*questions, name="conv-2"), dialogues=["conv-2"], categories=[1, 2]
-    )
+    workload = load(tmp_path, dialogue(), dialogue(*questions, name="conv-2"), dialogues=["conv-2"], categories=[1, 2])
     assert workload.items() == ("conv-2",)
     ids = [question.id.removeprefix("conv-2/q") for question in workload.conversation("conv-2").questions]
     assert ids == ["0", "1", "4", "5", "8", "9"]
