@@ -98,7 +98,7 @@ def run(
     from memgauge.console.live import Live
     from memgauge.customize import default_directory
     from memgauge.metrics.score import score_run
-    from memgauge.runner.run import Limits
+    from memgauge.runner.limits import Limits
     from memgauge.runner.run import run as run_experiment
 
     experiment, changed = _experiment(spec, flags)
@@ -126,6 +126,49 @@ def plan(spec: str, as_json: bool, **flags: Any) -> None:
 
     experiment, _ = _experiment(spec, flags)
     print_estimate(_finish(foresee(experiment)), as_json)
+
+
+@cli.command()
+@click.argument("directory", metavar="RUN", type=click.Path(path_type=Path))
+@click.option("--backbone", default="endpoint", help="The judge: endpoint (a model that can judge), or a local one.")
+@click.option("--base-url", help="URL of an OpenAI-compatible server.")
+@click.option("--model", help="The judge model at the endpoint.")
+@click.option("--api-key-env", metavar="VAR", help="Environment variable that holds the endpoint's key.")
+@click.option("--effort", help="Reasoning effort, where the server knows it.")
+@click.option("--rubric", "rubrics", multiple=True, metavar="NAME|FILE", help="May be repeated, to compare rubrics.")
+@click.option("--repeats", default=1, type=click.IntRange(min=1), help="Judge every answer so many times.")
+@click.option("--memories", metavar="A,B", help="Judge only these.")
+@click.option("--prices", metavar="CARD", help="A price card's name or TOML file.")
+@click.option("--concurrency", type=click.IntRange(min=1), help="Verdicts side by side.")
+@click.option("--max-tokens", type=click.IntRange(min=1), help="Stop before the run has spent more tokens than this.")
+@click.option("--max-usd", type=click.FloatRange(min=0), help="Stop before the run has spent more dollars than this.")
+@click.option("--json", "as_json", is_flag=True, help="Print how it ended as JSON.")
+def judge(directory: Path, as_json: bool, **flags: Any) -> None:
+    """Put the answers of a finished RUN before a judge model; judged answers are not judged again."""
+    import msgspec
+
+    from memgauge.metrics.score import score_run
+    from memgauge.runner.judging import UNFIT, Judging, judge_run
+    from memgauge.runner.limits import Limits
+    from memgauge.spec import Setting
+
+    setting = Setting(
+        backbone=flags["backbone"], base_url=flags["base_url"], model=flags["model"],
+        api_key_env=flags["api_key_env"], effort=flags["effort"], temperature=0.0, embedder="hashing",
+    )  # fmt: skip
+    if setting.backbone in UNFIT:
+        click.echo(f"memgauge: {UNFIT[setting.backbone]}", err=True)
+    judging = Judging(setting, flags["rubrics"], flags["repeats"], _split(flags["memories"]), flags["prices"])
+    limits = Limits(flags["concurrency"], flags["max_tokens"], flags["max_usd"])
+    judged = _finish(judge_run(directory, judging, limits, _count_verdicts))
+    score_run(directory)
+    if as_json:
+        click.echo(msgspec.json.encode(judged))
+    else:
+        click.echo(f"{judged.verdicts} verdicts, {judged.errors} of them errors; {judged.skipped} were there already")
+    if judged.stopped:
+        click.echo(f"memgauge: {judged.stopped}; run it again with a higher limit to go on", err=True)
+        raise click.exceptions.Exit(STOPPED_BY_BUDGET)
 
 
 @cli.command()
@@ -178,17 +221,20 @@ def data_list(as_json: bool) -> None:
 
 @data.command("fetch")
 @click.argument("workload")
+@click.argument("file", required=False)
 @click.option("--path", type=click.Path(path_type=Path), help="Take it from this file instead of the network.")
-def data_fetch(workload: str, path: Path | None) -> None:
-    """Download a workload's files, verified by SHA-256."""
+def data_fetch(workload: str, file: str | None, path: Path | None) -> None:
+    """Download a workload's files, verified by SHA-256. FILE names one, which optional ones need."""
     from memgauge.workloads import registry
     from memgauge.workloads.fetch import fetch
 
     card = registry.card(workload)
-    if not card.files:
+    if card.by_hand:
+        click.echo(f"{workload} has no pinned files; give its option path: {card.by_hand}")
+    elif not card.files:
         click.echo(f"{workload} needs no files")
-    for file in fetch(card, path):
-        click.echo(file)
+    for fetched in fetch(card, path, only=file):
+        click.echo(fetched)
 
 
 @data.command("check")
@@ -258,6 +304,11 @@ def _report(directory: Path, as_json: bool, out: Path | None = None) -> None:
     else:
         print_summary(summary, wide_console())
         click.echo(f"page: {page}")
+
+
+def _count_verdicts(given: int, wanted: int) -> None:
+    if sys.stderr.isatty() and (given % 10 == 0 or given == wanted):
+        click.echo(f"\r{given}/{wanted} verdicts", nl=given == wanted, err=True)
 
 
 def _finish(work: Any) -> Any:

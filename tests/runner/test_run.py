@@ -11,7 +11,8 @@ from memgauge.backbones.extractive import Extractive
 from memgauge.errors import UserError
 from memgauge.ledger.frames import Frames
 from memgauge.ledger.schema import TIMES
-from memgauge.runner.run import Limits, run
+from memgauge.runner.limits import Limits
+from memgauge.runner.run import run
 from memgauge.spec import Experiment, MemoryUse, Setting, WorkloadUse
 
 RULES = {"rules": Setting(backbone="extractive", embedder="hashing")}

@@ -113,6 +113,19 @@ class AnswerRecord:
 
 
 @dataclass(frozen=True, slots=True)
+class VerdictRecord:
+    """What a judge said of one answer; see schema.TABLES for each field."""
+
+    unit: int
+    ordinal: int
+    rubric: str
+    repeat: int
+    verdict: str | None
+    outcome: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
 class RecordedCall:
     """A completed call read back from the ledger, for replay."""
 

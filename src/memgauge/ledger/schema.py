@@ -138,7 +138,6 @@ CREATE TABLE verdicts (                 -- what a judge said of an answer, once 
   verdict  TEXT,                        -- correct | wrong; NULL where outcome is error
   outcome  TEXT NOT NULL,               -- ok | error: neither right nor wrong
   why      TEXT,                        -- the judge's reason, or the error
-  call     INTEGER REFERENCES calls,
   PRIMARY KEY (unit, ordinal, rubric, repeat)
 ) WITHOUT ROWID;
 

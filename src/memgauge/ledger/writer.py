@@ -26,6 +26,7 @@ from memgauge.ledger.records import (
     RecordedCall,
     StepRecord,
     UnitRecord,
+    VerdictRecord,
 )
 from memgauge.ledger.schema import TABLES, VERSION
 
@@ -169,6 +170,10 @@ class Ledger:
         )
         return [RecordedCall(*row) for row in rows]
 
+    def last_seq(self, unit: int, attempt: int) -> int:
+        """The highest place that a call of this attempt has; 0 where there is none."""
+        return int(self._one("SELECT max(seq) FROM calls WHERE unit = ? AND attempt = ?", unit, attempt) or 0)
+
     def claim_call(self, call: int, seq: int) -> None:
         """Notes that the running attempt was served from ``call`` as its ``seq``-th request."""
         self._insert("UPDATE calls SET claimed = 1, replays = replays + 1, seq = ? WHERE call = ?", (seq, call))
@@ -202,6 +207,10 @@ class Ledger:
             "INSERT INTO answers VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (*_ANSWER(record)[:-2], recalled, record.context_tokens),
         )
+
+    def add_verdict(self, record: VerdictRecord) -> None:
+        """Enters a verdict; an earlier one of the same answer, rubric and repeat is replaced."""
+        self._insert("INSERT OR REPLACE INTO verdicts VALUES (?, ?, ?, ?, ?, ?, ?)", _VERDICT(record))
 
     def add_scores(self, rows: Iterable[tuple[int, int, str, float | None]]) -> None:
         """Enters scores: unit, ordinal of the answer, metric, value; a score that is there is replaced."""
@@ -329,8 +338,9 @@ class _plain_faults:  # noqa: N801 - a context manager, read like a keyword
 
 
 # dataclasses.astuple copies deeply, which takes longer than the insert.
-_UNIT, _STEP, _ANSWER = (
-    attrgetter(*(field.name for field in fields(kind))) for kind in (UnitRecord, StepRecord, AnswerRecord)
+_UNIT, _STEP, _ANSWER, _VERDICT = (
+    attrgetter(*(field.name for field in fields(kind)))
+    for kind in (UnitRecord, StepRecord, AnswerRecord, VerdictRecord)
 )
 _CALL_COLUMNS = (
     "call", "unit", "seq", "attempt", "turn", "question", "stage", "background", "kind", "asked", "model",

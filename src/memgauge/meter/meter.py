@@ -40,6 +40,8 @@ from memgauge.spec import Setting
 
 # Begins the piece that stands for a message's role and its fields that are not text.
 MESSAGE_MARK = "\x02"
+# The attempt under which a judge's calls stand: they are none of the unit's own.
+JUDGED = 0
 # Set aside in a budget where neither the caller nor the setting limits the reply (paper 1, appendix A).
 UNLIMITED_OUTPUT = 32_768
 # How far a model's own tokenizer may exceed o200k, for the worst case of a call.
@@ -77,11 +79,18 @@ class Meter:
         replay = Replay(self.ledger.recorded_calls(unit) if attempt > 1 else ())
         return UnitMeter(self, unit, attempt, seed, replay)
 
+    def reopen(self, unit: int) -> "UnitMeter":
+        """Opens a unit that is done, for judging its answers: calls go on from the last judge's, as attempt 0."""
+        replay = Replay(self.ledger.recorded_calls(unit))
+        return UnitMeter(self, unit, JUDGED, None, replay, seq=self.ledger.last_seq(unit, JUDGED))
+
 
 class UnitMeter:
     """The meter of one unit. ``key`` is the secret that a product's calls carry as their API key."""
 
-    def __init__(self, meter: Meter, unit: int, attempt: int, seed: int | None, replay: Replay) -> None:
+    def __init__(
+        self, meter: Meter, unit: int, attempt: int, seed: int | None, replay: Replay, *, seq: int = 0
+    ) -> None:
         self.unit = unit
         self.key = f"mg-{unit}-{secrets.token_urlsafe(24)}"
         self._meter = meter
@@ -91,7 +100,7 @@ class UnitMeter:
         self._prompts = PromptIndex()
         self._scope: Scope | None = None
         self._last_turn = 0
-        self._seq = 0
+        self._seq = seq
 
     @property
     def setting(self) -> Setting:

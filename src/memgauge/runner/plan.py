@@ -73,7 +73,7 @@ def open_workloads(experiment: Experiment) -> Loaded:
     loaded, left_out = [], []
     for use in experiment.workloads:
         card = workloads.card(use.name)
-        if use.optional and "path" not in use.options and any(state(card, file) != "present" for file in card.files):
+        if use.optional and "path" not in use.options and any(state(card, file) != "present" for file in card.required):
             left_out.append(
                 f"{use.name} is left out: its files are not here; get them with: memgauge data fetch {use.name}"
             )

@@ -7,36 +7,21 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Protocol, TypeVar, runtime_checkable
 
 from memgauge import __version__
-from memgauge.backbones import registry as backbones
-from memgauge.backbones.base import Backbone
-from memgauge.embedders import registry as embedders
-from memgauge.embedders.base import Embedder
 from memgauge.errors import UserError
-from memgauge.ledger.frames import Frames
 from memgauge.ledger.writer import FILE_NAME, Ledger
-from memgauge.meter.budget import Budget, BudgetExceeded, Pricer, Spend
+from memgauge.meter.budget import Budget, BudgetExceeded
 from memgauge.meter.meter import Meter
-from memgauge.prices import PRICED_COLUMNS, PriceCard, load_card, price_calls, total, worst_case
+from memgauge.prices import load_card
 from memgauge.protocols import prompts
+from memgauge.runner.limits import Limits
 from memgauge.runner.lock import locked
+from memgauge.runner.models import Models, meter_of, open_models, spent
 from memgauge.runner.plan import Plan, Unit, check, open_workloads, plan
 from memgauge.runner.progress import Listener, Silent, State
 from memgauge.runner.unit import play_unit
-from memgauge.spec import Experiment, Setting
-
-PAID_CONCURRENCY = 32  # units and questions side by side where the models run elsewhere; local ones serve one
-
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """What a run may use: units and questions side by side (None: as suits the models), and caps on spending."""
-
-    concurrency: int | None = None
-    max_tokens: int | None = None
-    max_usd: float | None = None
+from memgauge.spec import Experiment
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,15 +33,6 @@ class Outcome:
     failed: int
     skipped: int
     stopped: str | None = None
-
-
-_Model = TypeVar("_Model", Backbone, Embedder)
-
-
-@dataclass(frozen=True, slots=True)
-class _Models:
-    backbone: Backbone
-    embedder: Embedder
 
 
 async def run(
@@ -75,18 +51,20 @@ async def run(
     for word in loaded.left_out:
         listener.warned(word)
     async with AsyncExitStack() as stack:
-        models = {name: await _open(setting, stack) for name, setting in experiment.settings.items()}
+        models = {name: await open_models(setting, stack) for name, setting in experiment.settings.items()}
         for _, workload in loaded.workloads:
             await workload.prepare(next(iter(models.values())).backbone)
         named = {name: (pair.backbone.model, pair.embedder.model) for name, pair in models.items()}
         planned = plan(experiment, named, loaded)
-        paid = any(pair.backbone.paid or pair.embedder.paid for pair in models.values())
+        paid = any(pair.paid for pair in models.values())
         directory.mkdir(parents=True, exist_ok=True)
         stack.enter_context(locked(directory))
         ledger = stack.enter_context(_ledger(directory, planned, models, fsync=paid))
-        budget = Budget(max_tokens=limits.max_tokens, max_usd=limits.max_usd, spent=_spent(ledger, card))
-        meters = {name: _meter(ledger, experiment.settings[name], pair, budget, card) for name, pair in models.items()}
-        concurrency = limits.concurrency or (PAID_CONCURRENCY if paid else 1)
+        budget = Budget(max_tokens=limits.max_tokens, max_usd=limits.max_usd, spent=spent(ledger, card))
+        meters = {
+            name: meter_of(ledger, experiment.settings[name], pair, budget, card) for name, pair in models.items()
+        }
+        concurrency = limits.side_by_side(paid)
         return await _play(planned, ledger, meters, budget, concurrency, listener, directory)
 
 
@@ -131,16 +109,6 @@ async def _play(
     return Outcome(directory, state.done, state.failed, state.skipped, stopped)
 
 
-async def _open(setting: Setting, stack: AsyncExitStack) -> _Models:
-    async def opened(model: _Model) -> _Model:
-        stack.push_async_callback(model.close)
-        if isinstance(model, _Checked):
-            await model.check()
-        return model
-
-    return _Models(await opened(backbones.create(setting)), await opened(embedders.create(setting)))
-
-
 def _check_directory(directory: Path, experiment: Experiment) -> None:
     path = directory / FILE_NAME
     if not path.exists():
@@ -150,7 +118,7 @@ def _check_directory(directory: Path, experiment: Experiment) -> None:
             raise UserError(f"{directory} belongs to another spec; choose another --out, or remove it to start afresh")
 
 
-def _ledger(directory: Path, planned: Plan, models: Mapping[str, _Models], *, fsync: bool) -> Ledger:
+def _ledger(directory: Path, planned: Plan, models: Mapping[str, Models], *, fsync: bool) -> Ledger:
     path = directory / FILE_NAME
     if path.exists():
         ledger = Ledger.open(path, fsync=fsync)
@@ -165,53 +133,8 @@ def _ledger(directory: Path, planned: Plan, models: Mapping[str, _Models], *, fs
             "prompts_version": prompts.VERSION,
         }
         meta |= {f"provenance.{name}.{key}": value for name, pair in models.items()
-                 for key, value in _provenance(pair).items()}  # fmt: skip
+                 for key, value in pair.provenance().items()}  # fmt: skip
         ledger = Ledger.create(path, meta, fsync=fsync)
     ledger.add_units(unit.record for unit in planned.units)
     ledger.commit()
     return ledger
-
-
-def _provenance(models: _Models) -> dict[str, str]:
-    found: dict[str, str] = {}
-    for model in (models.backbone, models.embedder):
-        if isinstance(model, _Traced):
-            found |= model.provenance()
-    return found
-
-
-def _meter(ledger: Ledger, setting: Setting, models: _Models, budget: Budget, card: PriceCard | None) -> Meter:
-    def price(model: str) -> Pricer:
-        return lambda tokens_in, tokens_out: worst_case(tokens_in, tokens_out, model, card=card)
-
-    backbone, embedder = models.backbone, models.embedder
-    return Meter(
-        ledger,
-        setting,
-        backbone,
-        embedder,
-        budget=budget,
-        price_chat=price(backbone.model) if backbone.paid else None,
-        price_embedding=price(embedder.model) if embedder.paid else None,
-    )
-
-
-def _spent(ledger: Ledger, card: PriceCard | None) -> Spend:
-    """What earlier attempts of this run spent, lost calls included."""
-    calls = Frames(ledger.path).table("calls", PRICED_COLUMNS)
-    used = sum(int(calls[column].sum()) for column in calls.columns if column.endswith("_tokens"))
-    return Spend(used, total(price_calls(calls, card)).usd)
-
-
-@runtime_checkable
-class _Checked(Protocol):
-    """A model that can tell beforehand whether it will answer."""
-
-    async def check(self) -> None: ...
-
-
-@runtime_checkable
-class _Traced(Protocol):
-    """A model that can tell exactly which weights and runtime it is."""
-
-    def provenance(self) -> dict[str, str]: ...

@@ -1,0 +1,99 @@
+"""Opens the models of a setting, and the meter over them."""
+
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+from typing import Protocol, TypeVar, runtime_checkable
+
+from memgauge.backbones import registry as backbones
+from memgauge.backbones.base import Backbone
+from memgauge.embedders import registry as embedders
+from memgauge.embedders.base import Embedder
+from memgauge.ledger.frames import Frames
+from memgauge.ledger.writer import Ledger
+from memgauge.meter.budget import Budget, Pricer, Spend
+from memgauge.meter.meter import Meter
+from memgauge.prices import PRICED_COLUMNS, PriceCard, price_calls, total, worst_case
+from memgauge.spec import Setting
+
+_Model = TypeVar("_Model", Backbone, Embedder)
+
+
+@dataclass(frozen=True, slots=True)
+class Models:
+    """The chat model and the embedder of a setting."""
+
+    backbone: Backbone
+    embedder: Embedder
+
+    @property
+    def paid(self) -> bool:
+        """Whether a call may cost money."""
+        return self.backbone.paid or self.embedder.paid
+
+    def provenance(self) -> dict[str, str]:
+        """Exactly which weights and runtimes these are, as far as the models can tell."""
+        found: dict[str, str] = {}
+        for model in (self.backbone, self.embedder):
+            if isinstance(model, _Traced):
+                found |= model.provenance()
+        return found
+
+
+def check(setting: Setting) -> None:
+    """Raises UserError where the setting names what does not exist or lacks what it needs."""
+    backbones.check(setting)
+    embedders.check(setting)
+
+
+async def open_models(setting: Setting, stack: AsyncExitStack) -> Models:
+    """The models of a setting that ``check`` has passed; ``stack`` closes them.
+
+    Raises UserError where an endpoint is unreachable, its key is wrong, or it does not have the model.
+    """
+
+    async def opened(model: _Model) -> _Model:
+        stack.push_async_callback(model.close)
+        if isinstance(model, _Checked):
+            await model.check()
+        return model
+
+    return Models(await opened(backbones.create(setting)), await opened(embedders.create(setting)))
+
+
+def meter_of(ledger: Ledger, setting: Setting, models: Models, budget: Budget, card: PriceCard | None) -> Meter:
+    """The meter of a setting; what a call may cost at most is read off ``card``, else off genai-prices."""
+
+    def price(model: str) -> Pricer:
+        return lambda tokens_in, tokens_out: worst_case(tokens_in, tokens_out, model, card=card)
+
+    backbone, embedder = models.backbone, models.embedder
+    return Meter(
+        ledger,
+        setting,
+        backbone,
+        embedder,
+        budget=budget,
+        price_chat=price(backbone.model) if backbone.paid else None,
+        price_embedding=price(embedder.model) if embedder.paid else None,
+    )
+
+
+def spent(ledger: Ledger, card: PriceCard | None) -> Spend:
+    """What earlier attempts of this run spent, lost calls included."""
+    calls = Frames(ledger.path).table("calls", PRICED_COLUMNS)
+    used = sum(int(calls[column].sum()) for column in calls.columns if column.endswith("_tokens"))
+    return Spend(used, total(price_calls(calls, card)).usd)
+
+
+@runtime_checkable
+class _Checked(Protocol):
+    """A model that can tell beforehand whether it will answer."""
+
+    async def check(self) -> None: ...
+
+
+@runtime_checkable
+class _Traced(Protocol):
+    """A model that can tell exactly which weights and runtime it is."""
+
+    def provenance(self) -> dict[str, str]: ...
