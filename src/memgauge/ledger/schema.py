@@ -113,6 +113,13 @@ CREATE TABLE steps (                    -- what the protocol did, and how long i
   PRIMARY KEY (unit, step)
 ) WITHOUT ROWID;
 
+CREATE TABLE states (                   -- what drives a memory's cost, as it told after a turn (facts, buffers, …)
+  unit   INTEGER NOT NULL REFERENCES units,
+  turn   INTEGER NOT NULL,
+  state  TEXT NOT NULL,                 -- JSON object of numbers
+  PRIMARY KEY (unit, turn)
+) WITHOUT ROWID;
+
 CREATE TABLE answers (                  -- one per question
   unit            INTEGER NOT NULL REFERENCES units,
   ordinal         INTEGER NOT NULL,     -- from 1

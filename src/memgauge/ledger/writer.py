@@ -108,7 +108,7 @@ class Ledger:
 
         Calls stay, unclaimed: they are paid for, and the new attempt is served from them.
         """
-        for table in ("steps", "answers", "verdicts", "scores"):
+        for table in ("steps", "states", "answers", "verdicts", "scores"):
             self._insert(f"DELETE FROM {table} WHERE unit = ?", (unit,))
         self._insert("UPDATE calls SET claimed = 0 WHERE unit = ?", (unit,))
         self._insert(
@@ -199,6 +199,10 @@ class Ledger:
     def add_step(self, record: StepRecord) -> None:
         """Enters a step of the protocol."""
         self._insert("INSERT INTO steps VALUES (?, ?, ?, ?, ?, ?, ?, ?)", _STEP(record))
+
+    def add_state(self, unit: int, turn: int, state: str) -> None:
+        """Enters what drives a memory's cost after a turn, as a JSON object."""
+        self._insert("INSERT OR REPLACE INTO states VALUES (?, ?, ?)", (unit, turn, state))
 
     def add_answer(self, record: AnswerRecord) -> None:
         """Enters an answer."""

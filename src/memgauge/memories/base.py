@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Protocol
+from typing import ClassVar, Protocol, runtime_checkable
 
 from memgauge import tokens
 from memgauge.conversation import Turn
@@ -80,6 +80,28 @@ class Footprint:
 
 
 @dataclass(frozen=True, slots=True)
+class GatewayAccess:
+    """For memories outside this process: where they find their models, and the key that is their unit.
+
+    ``model`` and ``embedding_model`` are what answers whatever they ask for.
+    """
+
+    base_url: str
+    api_key: str
+    model: str
+    embedding_model: str
+
+
+@runtime_checkable
+class Stateful(Protocol):
+    """A memory that can tell what drives its cost: stored facts, buffered tokens, generation, …"""
+
+    def state(self) -> Mapping[str, float]:
+        """The figures now; asked for after every write."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
 class Evidence:
     """For controls only: the turn ids that answer each question text of the unit's conversation."""
 
@@ -91,8 +113,9 @@ class Memory(Protocol):
 
     A constructor asks for what it needs by parameter name: ``backbone`` (meter.handles.BackboneHandle),
     ``embedder`` (meter.handles.EmbedderHandle), ``context_tokens`` (tokens of recalled text that fit the
-    backbone's window beside the answer prompt, or None where the window is not known) and, for controls only,
-    ``evidence`` (Evidence). Every other parameter is an option that a spec may set.
+    backbone's window beside the answer prompt, or None where the window is not known), ``gateway``
+    (GatewayAccess), ``directory`` (a Path of the unit's own, empty, removed when the unit is done) and, for
+    controls only, ``evidence`` (Evidence). Every other parameter is an option that a spec may set.
     """
 
     card: ClassVar[Card]

@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cache
 from importlib.metadata import entry_points
+from pathlib import Path
 from typing import Any
 
 from memgauge.errors import UnknownNameError, UserError
-from memgauge.memories.base import Card, Evidence, Memory
+from memgauge.memories.base import Card, Evidence, GatewayAccess, Memory
 from memgauge.meter.handles import BackboneHandle, EmbedderHandle
 
 GROUP = "memgauge.memories"
@@ -23,6 +24,8 @@ class Services:
     embedder: EmbedderHandle
     context_tokens: int | None
     evidence: Evidence
+    gateway: GatewayAccess | None = None
+    directory: Path | None = None
 
 
 _SERVICES = frozenset(Services.__dataclass_fields__)
@@ -47,6 +50,11 @@ def check(name: str, options: Mapping[str, Any]) -> None:
             close = get_close_matches(option, known, n=1, cutoff=0.5)
             hint = f"did you mean {close[0]!r}?" if close else f"it has: {', '.join(known) or 'none'}"
             raise UserError(f"memory {name!r} has no option {option!r}; {hint}")
+
+
+def wants(name: str, service: str) -> bool:
+    """Whether a memory asks for a service, by a field name of Services."""
+    return service in _parameters(_load(name))
 
 
 def create(name: str, options: Mapping[str, Any], services: Services) -> Memory:

@@ -1,6 +1,7 @@
 """What both protocols do with a memory: read, write and manage, each in its scope, timed and noted."""
 
 import asyncio
+import json
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -10,7 +11,7 @@ from memgauge import tokens
 from memgauge.conversation import Conversation, Turn
 from memgauge.ledger.records import StepRecord
 from memgauge.ledger.writer import Ledger
-from memgauge.memories.base import Item, Memory, Recalled
+from memgauge.memories.base import Item, Memory, Recalled, Stateful
 from memgauge.meter.meter import UnitMeter
 from memgauge.prefix import common_prefix
 
@@ -49,6 +50,9 @@ class Play:
         self.written_tokens += step.tokens
         with self._timed(turn, "manage"):
             await self.memory.manage()
+        if isinstance(self.memory, Stateful):
+            state = json.dumps(dict(self.memory.state()), sort_keys=True)
+            self.ledger.add_state(self.unit.unit, turn, state)
 
     @contextmanager
     def answering(self, turn: int, question: str | None = None) -> Iterator[None]:

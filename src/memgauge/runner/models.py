@@ -10,10 +10,12 @@ from memgauge.embedders import registry as embedders
 from memgauge.embedders.base import Embedder
 from memgauge.ledger.frames import Frames
 from memgauge.ledger.writer import Ledger
+from memgauge.memories import registry as memories
 from memgauge.meter.budget import Budget, Pricer, Spend
+from memgauge.meter.gateway import Gateway
 from memgauge.meter.meter import Meter
 from memgauge.prices import PRICED_COLUMNS, PriceCard, price_calls, total, worst_case
-from memgauge.spec import Setting
+from memgauge.spec import Experiment, Setting
 
 _Model = TypeVar("_Model", Backbone, Embedder)
 
@@ -58,6 +60,16 @@ async def open_models(setting: Setting, stack: AsyncExitStack) -> Models:
         return model
 
     return Models(await opened(backbones.create(setting)), await opened(embedders.create(setting)))
+
+
+async def open_gateway(experiment: Experiment, stack: AsyncExitStack) -> Gateway | None:
+    """A gateway, where some memory of the experiment runs outside this process."""
+    if not any(memories.wants(use.name, "gateway") for use in experiment.memory_uses()):
+        return None
+    gateway = Gateway()
+    await gateway.start()
+    stack.push_async_callback(gateway.close)
+    return gateway
 
 
 def meter_of(ledger: Ledger, setting: Setting, models: Models, budget: Budget, card: PriceCard | None) -> Meter:

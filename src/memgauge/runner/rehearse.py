@@ -5,15 +5,19 @@ answering model's own tokenizer. For memories that do, rules stand in for what a
 that differ in nothing that matters to cost (seed, setting, repeats of a grid cell) are rehearsed once.
 """
 
+import tempfile
 from collections.abc import Iterator
+from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from memgauge.backbones.extractive import Extractive
 from memgauge.embedders.hashing import Hashing
 from memgauge.ledger.writer import Ledger
 from memgauge.meter.meter import Meter
+from memgauge.runner.models import open_gateway
 from memgauge.runner.plan import Plan, Unit
-from memgauge.runner.unit import play_unit
+from memgauge.runner.unit import Surroundings, play_unit
 from memgauge.spec import Setting
 
 
@@ -54,13 +58,16 @@ async def rehearse(plan: Plan) -> list[Estimate]:
     """One estimate per (setting, memory, workload, protocol, cell), in the order of the plan."""
     known: dict[tuple[str, ...], tuple[int, int, int, int, int]] = {}
     estimates: dict[Estimate, Estimate] = {}
-    with Ledger.scratch() as ledger:
+    async with AsyncExitStack() as stack:
+        ledger = stack.enter_context(Ledger.scratch())
+        work = stack.enter_context(tempfile.TemporaryDirectory(prefix="memgauge-"))
+        around = Surroundings(ledger, Path(work), gateway=await open_gateway(plan.experiment, stack))
         ledger.add_units(unit.record for unit in plan.units)
         meter = Meter(ledger, Setting(backbone="extractive", embedder="hashing"), Extractive(), Hashing())
         for unit in plan.units:
             like = tuple(_cost_identity(unit))
             if like not in known:
-                await play_unit(unit, ledger, meter, lambda step: None)
+                await play_unit(unit, meter, around, lambda step: None)
                 known[like] = ledger.usage(unit.record.unit)
             record = unit.record
             cell = (record.cell_turns, record.cell_tokens) if record.cell_turns and record.cell_tokens else None

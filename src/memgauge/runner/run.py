@@ -17,10 +17,10 @@ from memgauge.prices import load_card
 from memgauge.protocols import prompts
 from memgauge.runner.limits import Limits
 from memgauge.runner.lock import locked
-from memgauge.runner.models import Models, meter_of, open_models, spent
+from memgauge.runner.models import Models, meter_of, open_gateway, open_models, spent
 from memgauge.runner.plan import Plan, Unit, check, open_workloads, plan
 from memgauge.runner.progress import Listener, Silent, State
-from memgauge.runner.unit import play_unit
+from memgauge.runner.unit import Surroundings, play_unit
 from memgauge.spec import Experiment
 
 
@@ -65,23 +65,28 @@ async def run(
             name: meter_of(ledger, experiment.settings[name], pair, budget, card) for name, pair in models.items()
         }
         concurrency = limits.side_by_side(paid)
-        return await _play(planned, ledger, meters, budget, concurrency, listener, directory)
+        around = Surroundings(
+            ledger,
+            work=directory / "work",
+            gateway=await open_gateway(experiment, stack),
+            asks=asyncio.Semaphore(concurrency) if concurrency > 1 else None,
+        )
+        return await _play(planned, meters, around, budget, concurrency, listener, directory)
 
 
 async def _play(
     planned: Plan,
-    ledger: Ledger,
     meters: Mapping[str, Meter],
+    around: Surroundings,
     budget: Budget,
     concurrency: int,
     listener: Listener,
     directory: Path,
 ) -> Outcome:
-    status = ledger.unit_status()
+    status = around.ledger.unit_status()
     missing = [unit for unit in planned.units if status[unit.record.key] != "done"]
     state = State(len(planned.units), skipped=len(planned.units) - len(missing))
     gate = asyncio.Semaphore(concurrency)
-    asks = asyncio.Semaphore(concurrency) if concurrency > 1 else None
 
     def note(unit: Unit, step: int) -> None:
         state.doing[unit.record.unit] = step
@@ -92,7 +97,7 @@ async def _play(
         async with gate:
             listener.started(unit, state)
             meter = meters[unit.record.setting]
-            error = await play_unit(unit, ledger, meter, partial(note, unit), asks)
+            error = await play_unit(unit, meter, around, partial(note, unit))
             state.doing.pop(unit.record.unit, None)
             state.done, state.failed = state.done + (error is None), state.failed + (error is not None)
             listener.ended(unit, state, error)

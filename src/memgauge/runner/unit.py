@@ -2,17 +2,22 @@
 
 import asyncio
 import logging
+import shutil
 import time
 from collections import defaultdict
 from collections.abc import Callable
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+from pathlib import Path
 
 from memgauge import tokens
 from memgauge.backbones.base import UpstreamError
 from memgauge.conversation import Conversation
 from memgauge.ledger.writer import Ledger, LedgerError
 from memgauge.memories import registry as memories
-from memgauge.memories.base import Evidence
+from memgauge.memories.base import Evidence, GatewayAccess
 from memgauge.meter.budget import BudgetExceeded
+from memgauge.meter.gateway import Gateway
 from memgauge.meter.handles import BackboneHandle, EmbedderHandle
 from memgauge.meter.meter import Meter, UnitMeter
 from memgauge.protocols.play import Play
@@ -25,38 +30,36 @@ _PROTOCOLS = {"serve": serve, "recall": recall}
 _log = logging.getLogger(__name__)
 
 
-async def play_unit(
-    unit: Unit, ledger: Ledger, meter: Meter, tick: Callable[[int], None], asks: asyncio.Semaphore | None = None
-) -> str | None:
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What the units of a run share besides their meter.
+
+    ``gateway`` serves memories outside this process (None where no memory asks for one), ``work`` holds the
+    directories of the units in hand, ``asks`` limits the questions that are in hand at a time.
+    """
+
+    ledger: Ledger
+    work: Path
+    gateway: Gateway | None = None
+    asks: asyncio.Semaphore | None = None
+
+
+async def play_unit(unit: Unit, meter: Meter, around: Surroundings, tick: Callable[[int], None]) -> str | None:
     """Plays ``unit``; returns the error that it failed with, or None.
 
     A fault of the memory or its models fails this unit alone. What stops the whole run (cancellation, a spent
     budget, a ledger that cannot be written) is raised, with the unit entered as interrupted.
     """
-    number, started = unit.record.unit, time.perf_counter()
+    ledger, number, started = around.ledger, unit.record.unit, time.perf_counter()
     attempt = ledger.start_unit(number, time.time())
     metered = meter.open(number, attempt=attempt, seed=unit.record.seed)
     status, error, store, written = "interrupted", None, None, None
     try:
-        conversation = unit.conversation()
-        services = _services(metered, meter, conversation, unit.answer_tokens)
-        memory = memories.create(unit.memory.name, unit.memory.options, services)
-        play = Play(
-            metered,
-            ledger,
-            memory,
-            conversation,
-            unit.record.write_every,
-            unit.answer_tokens,
-            tick,
-            asks if memories.card(unit.memory.name).parallel_reads else None,
-        )
-        try:
+        async with AsyncExitStack() as stack:
+            play = await _prepared(unit, metered, meter, around, tick, stack)
             await _PROTOCOLS[unit.record.protocol](play)
-            footprint = memory.footprint()
+            footprint = play.memory.footprint()
             store, written = (footprint.bytes, footprint.tokens), play.written_tokens
-        finally:
-            await memory.close()
         status = "done"
     except (asyncio.CancelledError, LedgerError):
         error = "stopped before it was finished"
@@ -79,16 +82,41 @@ async def play_unit(
     return error
 
 
-def _services(metered: UnitMeter, meter: Meter, conversation: Conversation, answer_tokens: int) -> memories.Services:
+async def _prepared(
+    unit: Unit,
+    metered: UnitMeter,
+    meter: Meter,
+    around: Surroundings,
+    tick: Callable[[int], None],
+    stack: AsyncExitStack,
+) -> Play:
+    """The unit's memory with its surroundings, ready to be played; ``stack`` takes them down."""
+    name, conversation = unit.memory.name, unit.conversation()
     evidence: defaultdict[str, tuple[str, ...]] = defaultdict(tuple)
     for question in conversation.questions:
         evidence[question.text] += question.evidence
-    return memories.Services(
+    access = directory = None
+    if around.gateway is not None and memories.wants(name, "gateway"):
+        around.gateway.register(metered)
+        stack.callback(around.gateway.unregister, metered)
+        access = GatewayAccess(around.gateway.base_url, metered.key, metered.model, metered.embedding_model)
+    if memories.wants(name, "directory"):
+        directory = around.work / f"unit-{unit.record.unit}"
+        shutil.rmtree(directory, ignore_errors=True)  # what an attempt that was killed left behind
+        directory.mkdir(parents=True)
+        stack.callback(shutil.rmtree, directory, ignore_errors=True)
+    services = memories.Services(
         backbone=BackboneHandle(metered),
         embedder=EmbedderHandle(metered),
-        context_tokens=_context_tokens(meter.backbone.window, conversation, answer_tokens),
+        context_tokens=_context_tokens(meter.backbone.window, conversation, unit.answer_tokens),
         evidence=Evidence(evidence),
+        gateway=access,
+        directory=directory,
     )
+    memory = memories.create(name, unit.memory.options, services)
+    stack.push_async_callback(memory.close)
+    asks = around.asks if memories.card(name).parallel_reads else None
+    return Play(metered, around.ledger, memory, conversation, unit.record.write_every, unit.answer_tokens, tick, asks)
 
 
 # A model's own tokenizer may need more tokens than o200k for the same text: SmolLM2 needs a tenth more on
