@@ -8,6 +8,7 @@ from memgauge.errors import UnknownNameError
 from memgauge.memories import registry as memories
 from memgauge.spec import load, preset_names
 from memgauge.workloads import registry as workloads
+from memgauge.workloads.base import Card
 from memgauge.workloads.fetch import state
 
 
@@ -23,7 +24,10 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Dataset:
-    """One file that a workload downloads. ``state`` is present, missing or damaged."""
+    """One file that a workload downloads, or what the user has to bring for it.
+
+    ``state`` is present, missing or damaged, and ``by hand`` for what is brought.
+    """
 
     workload: str
     file: str
@@ -31,6 +35,8 @@ class Dataset:
     licence: str
     source: str
     revision: str
+    citation: str
+    optional: bool
     state: str
 
 
@@ -42,13 +48,15 @@ def entries(kind: str | None = None) -> list[Entry]:
 
 
 def datasets() -> list[Dataset]:
-    """Every file that some workload downloads."""
-    return [
-        Dataset(name, file.name, file.bytes, card.licence, card.source, card.revision, state(card, file))
-        for name in workloads.names()
-        for card in [workloads.card(name)]
-        for file in card.files
-    ]
+    """Every file that some workload downloads or asks for."""
+    return [dataset for name in workloads.names() for dataset in _datasets(workloads.card(name))]
+
+
+def _datasets(card: Card) -> list[Dataset]:
+    said = (card.licence, card.source, card.revision, card.citation)
+    if card.by_hand:
+        return [Dataset(card.name, card.by_hand, 0, *said, optional=False, state="by hand")]
+    return [Dataset(card.name, file.name, file.bytes, *said, file.optional, state(card, file)) for file in card.files]
 
 
 def _memories() -> list[Entry]:

@@ -1,6 +1,7 @@
 """What each protocol asks of a memory and a backbone, turn by turn."""
 
 from collections.abc import Sequence
+from datetime import datetime
 from pathlib import Path
 
 import pytest
@@ -90,6 +91,14 @@ async def test_answers_are_recorded_with_golds_evidence_and_what_was_recalled(tm
         "word1", '["word1"]', '["t1"]', '[["t1"]]',
     )  # fmt: skip
     assert (second["question"], second["answer"], second["outcome"]) == ("q2", "word9", "ok")
+
+
+async def test_a_dated_question_says_when_it_was_asked(tmp_path: Path) -> None:
+    backbone = Scripted()
+    dated = Conversation("c", TURNS, (Question("q1", "How long ago?", ("a week",), time=datetime(2023, 5, 30, 23, 40)),))
+    with new_ledger(tmp_path / "ledger.sqlite") as ledger:
+        await recall(Play(open_unit(ledger, backbone), ledger, FullHistory(), dated, 1, answer_tokens=9))
+    assert backbone.requests[0].messages[1].parts[-1] == "Question, asked on 30 May 2023, 23:40: How long ago?"
 
 
 async def test_a_question_that_failed_is_an_error_and_the_next_is_asked(tmp_path: Path) -> None:

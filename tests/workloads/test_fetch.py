@@ -9,8 +9,11 @@ from pathlib import Path
 from threading import Thread
 
 import pytest
+from msgspec.structs import replace
 
 from memgauge.errors import UserError
+from memgauge.runner.plan import open_workloads
+from memgauge.spec import WorkloadUse, load
 from memgauge.workloads import fetch, registry
 from memgauge.workloads.base import Card, DataFile
 
@@ -164,3 +167,55 @@ def test_locomo_is_pinned_to_the_file_at_hand() -> None:
     (path,) = fetch.fetch(registry.card("locomo"), REAL)
     assert path.stat().st_size == 2_805_274
     assert len(registry.create("locomo", {}).items()) == 10
+
+
+def two_files() -> Card:
+    """A required file and an optional one beside it."""
+    files = [
+        DataFile(name, "http://unused", hashlib.sha256(content).hexdigest(), len(content), optional)
+        for name, content, optional in (("talk.json", CONTENT, False), ("more.json", CONTENT[::-1], True))
+    ]
+    return Card("talk", "Talk", "a test", "", "1", "", "", ("recall",), tuple(files))
+
+
+def test_an_optional_file_is_fetched_when_it_is_named(tmp_path: Path) -> None:
+    card = two_files()
+    (tmp_path / "talk.json").write_bytes(CONTENT)
+    assert [path.name for path in fetch.fetch(card, tmp_path)] == ["talk.json"]
+    assert [path.name for path in fetch.fetch(card)] == ["talk.json"], "it is here already"
+    with pytest.raises(UserError, match=r"no such file; expected more\.json"):
+        fetch.fetch(card, tmp_path, only="more.json")
+    (tmp_path / "more.json").write_bytes(CONTENT[::-1])
+    assert [path.name for path in fetch.fetch(card, tmp_path, only="more.json")] == ["more.json"]
+    with pytest.raises(UserError, match=r"unknown file of talk 'mor\.json'; did you mean 'more\.json'"):
+        fetch.fetch(card, only="mor.json")
+
+
+def test_a_folder_brings_the_optional_files_that_it_holds(tmp_path: Path) -> None:
+    (tmp_path / "talk.json").write_bytes(CONTENT)
+    (tmp_path / "more.json").write_bytes(CONTENT[::-1])
+    assert [path.name for path in fetch.fetch(two_files(), tmp_path)] == ["talk.json", "more.json"]
+
+
+def test_a_lone_file_is_known_by_its_name(tmp_path: Path) -> None:
+    (tmp_path / "more.json").write_bytes(CONTENT[::-1])
+    assert [path.name for path in fetch.fetch(two_files(), tmp_path / "more.json")] == ["more.json"]
+    (tmp_path / "talk-2.json").write_bytes(CONTENT)
+    assert [path.name for path in fetch.fetch(two_files(), tmp_path / "talk-2.json")] == ["talk.json"]
+
+
+def test_the_command_that_fetches_a_file_names_it_where_it_must() -> None:
+    card = two_files()
+    assert [fetch.to_get(card, file) for file in card.files] == [
+        "memgauge data fetch talk",
+        "memgauge data fetch talk more.json",
+    ]
+
+
+@pytest.mark.skipif(not REAL.is_file(), reason="LoCoMo's own file is not at hand")
+def test_a_workload_is_planned_without_its_optional_files() -> None:
+    fetch.fetch(registry.card("locomo"), REAL)
+    use = WorkloadUse(name="locomo", protocols=("recall",), optional=True)
+    loaded = open_workloads(replace(load("quickstart"), workloads=(use,)))
+    assert [use.name for use, _ in loaded.workloads] == ["locomo"]
+    assert loaded.left_out == ()

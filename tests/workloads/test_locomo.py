@@ -8,10 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, given, settings
 
 from memgauge.conversation import Conversation, Question
 from memgauge.errors import UnknownNameError, UserError
+from memgauge.workloads import fetch
 from memgauge.workloads.locomo import LoCoMo
+from spoilt import spoilt, unless_refused
 
 REAL = Path(__file__).parents[3] / "shared" / "data" / "locomo" / "locomo10.json"
 needs_the_real_file = pytest.mark.skipif(not REAL.is_file(), reason="LoCoMo's own file is not at hand")
@@ -317,3 +320,124 @@ def test_in_the_real_file_category_five_alone_is_unanswerable() -> None:
     assert sum(q.unanswerable for q in questions) == 446
     assert all(q.trap for q in questions if q.unanswerable)
     assert all(q.answers for q in questions)
+
+
+AUDIT = REAL.with_name("locomo_audit_errors.json")
+needs_the_real_audit = pytest.mark.skipif(
+    not (REAL.is_file() and AUDIT.is_file()), reason="LoCoMo's own file or its audit is not at hand"
+)
+
+
+def audited(tmp_path: Path, *entries: tuple[str, str, str]) -> str:
+    """An audit with entries of question id, question and kind of error."""
+    file = tmp_path / "errors.json"
+    keys = ("question_id", "question", "error_type")
+    file.write_text(json.dumps([dict(zip(keys, entry, strict=True)) for entry in entries]), encoding="utf-8")
+    return str(file)
+
+
+def test_a_gold_that_the_audit_calls_wrong_is_left_out_and_a_wrong_citation_is_not(tmp_path: Path) -> None:
+    questions = [asked(question=f"Question {index}?") for index in range(4)]
+    audit = audited(
+        tmp_path,
+        ("locomo_1_qa1", "Question 1?", "HALLUCINATION"),
+        ("locomo_1_qa2", "Question 2?", "WRONG_CITATION"),
+        ("locomo_0_qa3", "Question 3?", "AMBIGUOUS"),  # of the dialogue before
+    )
+    workload = load(tmp_path, dialogue(asked()), dialogue(*questions, name="conv-2"), audit=audit)
+    conversation = workload.conversation("conv-2")
+    assert [question.id for question in conversation.questions] == ["conv-2/q0", "conv-2/q2", "conv-2/q3"]
+    assert conversation.anomalies["gold audited as HALLUCINATION, question left out"] == 1
+    assert conversation.anomalies["gold audited as WRONG_CITATION, question kept"] == 1
+    assert len(workload.conversation("conv-1").questions) == 1
+
+
+def test_an_audit_entry_about_another_text_does_not_apply(tmp_path: Path) -> None:
+    audit = audited(tmp_path, ("locomo_0_qa0", "Who?", "HALLUCINATION"), ("locomo_0_qa1", "Where? ", "HALLUCINATION"))
+    conversation = one(tmp_path, dialogue(asked(), asked()), audit=audit)
+    assert [question.id for question in conversation.questions] == ["conv-1/q0"]
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ('[{"question_id": "locomo_0_qa0", "question": "Who?", "error_type": "X"}]', "no entry names a question"),
+        ('[{"question_id": "locomo_0_qa0"}]', "record 1: expected the audit's list"),
+        ('{"conv-26": []}', "record 1: expected the audit's list of question_id, question and error_type"),
+        ('[{"question_id": "a", "question": "b"', "the file breaks off"),
+    ],
+)
+def test_another_file_is_no_audit(tmp_path: Path, content: str, message: str) -> None:
+    file = tmp_path / "errors.json"
+    file.write_text(content, encoding="utf-8")
+    with pytest.raises(UserError, match=message) as caught:
+        one(tmp_path, dialogue(asked()), audit=str(file))
+    assert str(file) in str(caught.value)
+
+
+def test_an_audit_that_is_not_there_says_how_to_get_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MEMGAUGE_CACHE", str(tmp_path))
+    with pytest.raises(UserError, match=r"run: memgauge data fetch locomo locomo_audit_errors\.json"):
+        one(tmp_path, dialogue(asked()), audit=True)
+    assert len(one(tmp_path, dialogue(asked()), audit=False).questions) == 1
+
+
+def test_a_subset_is_named_or_computed(tmp_path: Path) -> None:
+    # Together categories 1 and 4 are asked alike, as in conv-2 alone.
+    whole = [
+        dialogue(asked(category=1), name="conv-1"),
+        dialogue(asked(category=1), asked(category=4), name="conv-2"),
+        dialogue(asked(category=4), name="conv-3"),
+    ]
+    assert load(tmp_path, *whole, subset=1).items() == ("conv-2",)
+    assert load(tmp_path, *whole, subset=2, categories=[4]).items() == ("conv-1", "conv-3")
+    with pytest.raises(UnknownNameError, match="unknown LoCoMo subset 'total-recal'; did you mean 'total-recall'"):
+        load(tmp_path, *whole, subset="total-recal")
+    with pytest.raises(UnknownNameError, match="unknown LoCoMo dialogue 'conv-26'"):
+        load(tmp_path, *whole, subset="total-recall")
+    with pytest.raises(UserError, match="dialogues and subset both choose"):
+        load(tmp_path, *whole, subset=1, dialogues=["conv-1"])
+
+
+def test_answers_that_are_lists_are_golds_each(tmp_path: Path) -> None:
+    found, anomalies = question(tmp_path, answer=["Ghent", "Bruges"])
+    assert found.answers == ("Ghent", "Bruges")
+    assert anomalies == {"answer that is a list, each part a gold": 1}
+
+
+@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(content=spoilt([dialogue(asked(), asked(category=5, adversarial_answer="Ghent"))]))
+def test_a_bad_file_loads_or_is_refused_in_one_line(tmp_path: Path, content: bytes) -> None:
+    file = tmp_path / "locomo.json"
+    file.write_bytes(content)
+    workload = unless_refused(lambda: LoCoMo(path=str(file)))
+    for item in workload.items() if workload else ():
+        conversation = workload.conversation(item)
+        ids = {turn.id for turn in conversation.turns}
+        assert all(set(question.evidence) <= ids for question in conversation.questions)
+
+
+@needs_the_real_audit
+def test_the_real_audit_takes_99_questions_out_of_categories_1_to_4() -> None:
+    workload = LoCoMo(path=str(REAL), audit=str(AUDIT), categories=[1, 2, 3, 4])
+    conversations = [workload.conversation(item) for item in workload.items()]
+    left = Counter(question.category for conversation in conversations for question in conversation.questions)
+    # Of 282, 321, 96 and 841 the audit calls 28, 26, 9 and 36 wrong.
+    assert left == {"1": 254, "2": 295, "3": 87, "4": 805}
+    found = sum((Counter(conversation.anomalies) for conversation in conversations), Counter())
+    assert {kind: number for kind, number in found.items() if "audited" in kind} == {
+        "gold audited as HALLUCINATION, question left out": 33,
+        "gold audited as TEMPORAL_ERROR, question left out": 26,
+        "gold audited as ATTRIBUTION_ERROR, question left out": 24,
+        "gold audited as AMBIGUOUS, question left out": 13,
+        "gold audited as INCOMPLETE, question left out": 3,
+        "gold audited as WRONG_CITATION, question kept": 57,
+    }
+
+
+@needs_the_real_audit
+def test_the_audit_is_pinned_to_the_file_at_hand(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MEMGAUGE_CACHE", str(tmp_path))
+    fetched = fetch.fetch(LoCoMo.card, REAL.parent)
+    assert [path.name for path in fetched] == ["locomo10.json", "locomo_audit_errors.json"]
+    assert len(LoCoMo(audit=True, dialogues=["conv-30"]).conversation("conv-30").questions) < 105

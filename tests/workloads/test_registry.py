@@ -13,7 +13,15 @@ from memgauge.workloads.transcript import Transcript
 
 
 def test_every_name_has_a_card_that_carries_it() -> None:
-    assert registry.names() == ("locomo", "sample", "synthetic", "transcript")
+    assert registry.names() == (
+        "locomo",
+        "longmemeval",
+        "memoryagentbench",
+        "multiwoz",
+        "sample",
+        "synthetic",
+        "transcript",
+    )
     assert [registry.card(name).name for name in registry.names()] == list(registry.names())
 
 
@@ -44,6 +52,12 @@ def test_a_path_is_a_transcript(tmp_path: Path) -> None:
         ("synthetic", {"cells": [[15, "x"]]}, "option 'cells': Expected int, got str at [0][1]"),
         ("synthetic", {"writer": "llm"}, "option 'writer': Invalid enum value 'llm'"),
         ("locomo", {"captions": "yes"}, "option 'captions': Expected bool, got str"),
+        ("locomo", {"subset": 1.5}, "option 'subset': Expected int | str | null, got float"),
+        ("locomo", {"audit": 3}, "option 'audit': Expected bool | str | null, got int"),
+        ("longmemeval", {"variant": "xl"}, "option 'variant': Invalid enum value 'xl'"),
+        ("longmemeval", {"types": ["geography"]}, "option 'types': Invalid enum value 'geography' at [0]"),
+        ("memoryagentbench", {"split": "XX"}, "option 'split': Invalid enum value 'XX'"),
+        ("multiwoz", {}, "needs the option 'path'"),
         ("sample", {"seeds": 3}, "no option 'seeds'; it has none"),
         ("transcript", {}, "needs the option 'path'"),
     ],
@@ -74,3 +88,16 @@ def test_an_outline_counts_turns_tokens_and_questions(tmp_path: Path) -> None:
         '{"question": "Who was greeted?", "answer": "Bo"}\n'
     )
     assert registry.create(str(file), {}).outline("chat") == Outline(2, 1.5, 1)
+
+
+def test_every_card_says_where_its_data_comes_from_and_under_which_licence() -> None:
+    for name in registry.names():
+        card = registry.card(name)
+        assert card.source
+        assert card.revision
+        assert card.licence
+        assert card.citation
+        for file in card.files:
+            assert len(file.sha256) == 64
+            assert file.bytes > 0
+            assert card.revision in file.url or file.optional, "pinned, not the newest"

@@ -32,8 +32,9 @@ def print_datasets(datasets: Sequence[Dataset], as_json: bool) -> None:
         return
     table = _table()
     for entry in datasets:
-        size = f"{entry.bytes / 1e6:.1f} MB"
-        table.add_row(entry.workload, entry.file, size, entry.state, entry.licence, entry.source)
+        size = f"{entry.bytes / 1e6:.1f} MB" if entry.bytes else ""
+        optional = " (optional)" if entry.optional else ""
+        table.add_row(entry.workload, f"{entry.file}{optional}", size, entry.state, entry.licence, entry.source)
     wide_console().print(table)
 
 

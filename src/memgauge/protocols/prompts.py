@@ -7,10 +7,11 @@ Every part ends in a line break and the next begins with a letter or a bracket: 
 (memgauge.tokens). ``VERSION`` goes into the provenance of a run; change it with any wording.
 """
 
+from datetime import datetime
 from operator import attrgetter
 
 from memgauge.backbones.base import Message
-from memgauge.conversation import ABSTENTION
+from memgauge.conversation import ABSTENTION, spoken
 from memgauge.memories.base import Item
 
 VERSION = "1"
@@ -34,9 +35,10 @@ def reply_messages(context: tuple[str, ...], message: str) -> tuple[Message, ...
     return _messages(context, (_MESSAGE, message))
 
 
-def answer_messages(context: tuple[str, ...], question: str) -> tuple[Message, ...]:
-    """The prompt for a question about a remembered conversation (paper 1 §3.4)."""
-    return _messages(context, (f"{_QUESTION}{question}",))
+def answer_messages(context: tuple[str, ...], question: str, asked: datetime | None = None) -> tuple[Message, ...]:
+    """The prompt for a question about a remembered conversation (paper 1 §3.4), dated where the source dates it."""
+    dated = f"Question, asked on {spoken(asked)}: " if asked else _QUESTION
+    return _messages(context, (f"{dated}{question}",))
 
 
 def parts_of(items: tuple[Item, ...]) -> tuple[str, ...]:

@@ -50,7 +50,7 @@ async def _ask(play: Play, ordinal: int, question: Question) -> AnswerRecord:
     try:
         recalled, size = await play.read(turn, question.text, question.id)
         with play.answering(turn, question.id):
-            messages = answer_messages(parts_of(recalled.items), question.text)
+            messages = answer_messages(parts_of(recalled.items), question.text, question.time)
             reply = await play.unit.chat(ChatRequest(messages, {"max_tokens": play.answer_tokens}))
         answer = reply.text.strip()
     except UpstreamError as fault:

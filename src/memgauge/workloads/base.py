@@ -12,12 +12,16 @@ from memgauge.conversation import Cell, Conversation
 
 @dataclass(frozen=True, slots=True)
 class DataFile:
-    """A file that a workload downloads: its name on disk, pinned address, SHA-256 in hex, and size."""
+    """A file that a workload downloads: its name on disk, pinned address, SHA-256 in hex, and size.
+
+    An ``optional`` file is needed by some options only, and is downloaded when it is asked for by name.
+    """
 
     name: str
     url: str
     sha256: str
     bytes: int
+    optional: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +29,8 @@ class Card:
     """What a workload says of itself: where it comes from, under which licence, and how it can be played.
 
     ``source`` is the page a reader would look at, ``revision`` the pinned version. ``protocols`` are the ways to
-    play it, out of ``serve`` and ``recall``. ``files`` are what ``memgauge data fetch`` downloads.
+    play it, out of ``serve`` and ``recall``. ``files`` are what ``memgauge data fetch`` downloads; ``by_hand``
+    says what the user has to bring where there is no pinned file.
     """
 
     name: str
@@ -37,6 +42,12 @@ class Card:
     citation: str
     protocols: tuple[str, ...]
     files: tuple[DataFile, ...] = ()
+    by_hand: str | None = None
+
+    @property
+    def required(self) -> tuple[DataFile, ...]:
+        """The files without which it cannot be played."""
+        return tuple(file for file in self.files if not file.optional)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import BinaryIO, Literal
 
 from memgauge import places
-from memgauge.errors import UserError
+from memgauge.errors import UnknownNameError, UserError
 from memgauge.workloads.atomic import replacing
 from memgauge.workloads.base import Card, DataFile
 
@@ -46,20 +46,47 @@ def state(card: Card, file: DataFile) -> State:
     return "present" if digest == file.sha256 else "damaged"
 
 
-def fetch(card: Card, path: Path | None = None, progress: Progress | None = None) -> tuple[Path, ...]:
+def fetch(
+    card: Card, path: Path | None = None, progress: Progress | None = None, only: str | None = None
+) -> tuple[Path, ...]:
     """Downloads what is missing or damaged, or copies it from ``path``; returns where each file lies.
 
-    ``path`` is the file itself, or a folder that holds the files by name. A file takes its place only when its
-    content is the pinned one. Raises UserError where it cannot be had.
+    ``path`` is the file itself, or a folder that holds the files by name; ``only`` names one file, and without it
+    all are meant but the optional ones that are not in ``path``. A file takes its place only when its content is
+    the pinned one. Raises UserError where it cannot be had.
     """
-    for file in card.files:
+    wanted = _wanted(card, path, only)
+    for file in wanted:
         if state(card, file) == "present":
             continue
         if path is None:
             _download(file, location(card, file), progress)
         else:
             _copy(path / file.name if path.is_dir() else path, file, location(card, file), progress)
-    return tuple(location(card, file) for file in card.files)
+    return tuple(location(card, file) for file in wanted)
+
+
+def to_get(card: Card, file: DataFile) -> str:
+    """The command that downloads ``file``."""
+    one_of_several = file.optional or len(card.required) > 1
+    return f"memgauge data fetch {card.name}{f' {file.name}' if one_of_several else ''}"
+
+
+def _wanted(card: Card, path: Path | None, only: str | None) -> tuple[DataFile, ...]:
+    by_name = {file.name: file for file in card.files}
+    if only is not None:
+        if only not in by_name:
+            raise UnknownNameError(f"file of {card.name}", only, by_name)
+        return (by_name[only],)
+    if path is None:
+        return card.required
+    if path.is_dir():
+        return tuple(file for file in card.files if not file.optional or (path / file.name).is_file())
+    if path.name in by_name:
+        return (by_name[path.name],)
+    if len(card.required) == 1:
+        return card.required
+    raise UserError(f"{path}: which file is it? Name one of: {', '.join(by_name)}")
 
 
 def _download(file: DataFile, target: Path, progress: Progress | None) -> None:

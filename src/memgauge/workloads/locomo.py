@@ -3,6 +3,9 @@
 The source has flaws. Each is mended or left out by a rule stated where it happens, and counted by kind in
 ``Conversation.anomalies``. Of a dialogue only the turns and the questions are read: its summaries,
 observations and events are other systems' notes, and the annotators' image search strings were never said.
+
+Categories go by number, since papers swap the names. The official ones are 1 multi-hop, 2 temporal,
+3 open-domain, 4 single-hop, 5 adversarial; nearly all figures published are over 1 to 4.
 """
 
 import hashlib
@@ -11,14 +14,20 @@ from collections import Counter
 from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import msgspec
 
 from memgauge.conversation import ABSTENTION, Conversation, Question, Turn
 from memgauge.errors import UnknownNameError, UserError
+from memgauge.workloads import audit as audits
 from memgauge.workloads import fetch
+from memgauge.workloads.audit import Audit
 from memgauge.workloads.base import Card, DataFile, Workload
+from memgauge.workloads.mending import Gold, golds, stripped
+
+if TYPE_CHECKING:
+    from memgauge.workloads.subset import Facets
 
 _COMMIT = "3eb6f2c585f5e1699204e3c3bdf7adc5c28cb376"
 _FILE = DataFile(
@@ -28,7 +37,11 @@ _FILE = DataFile(
     bytes=2_805_274,
 )
 
-_CATEGORIES = range(1, 6)  # by number only: papers swap the names
+# The official names, for reading only.
+CATEGORIES = {1: "multi-hop", 2: "temporal", 3: "open-domain", 4: "single-hop", 5: "adversarial"}
+# The four dialogues of paper 1: what ``subset = 4`` computes from the pinned file.
+SUBSETS = {"total-recall": ("conv-26", "conv-42", "conv-44", "conv-48")}
+
 _UNANSWERABLE = 5
 _SESSION = re.compile(r"session_(\d{1,6})")
 _SESSION_DATE = re.compile(r"session_(\d{1,6})_date_time")
@@ -53,8 +66,8 @@ class _Question(msgspec.Struct):
     question: str
     category: int
     evidence: list[str]
-    answer: str | int | float | None = None
-    adversarial_answer: str | int | float | None = None
+    answer: Gold = None
+    adversarial_answer: Gold = None
 
 
 class _Dialogue(msgspec.Struct):
@@ -67,21 +80,25 @@ class LoCoMo(Workload):
     """The dialogues of ``locomo10.json``, whole, with their questions.
 
     ``dialogues`` keeps only those ids (``conv-26``), ``categories`` only questions of those numbers.
-    ``captions`` says in a turn's text what its photo
-    shows. Question ids count every question of the source, so they do not depend on the options.
+    ``captions`` says in a turn's text what its photo shows. ``subset`` keeps the dialogues of a named one
+    (``total-recall``), or as many as it says, chosen to be nearest to the whole; ``evidence_bins`` and
+    ``span_bins`` are the lowest numbers of the bins by which that is measured. ``audit`` leaves out questions
+    whose gold was found wrong: the path of the audit, or true for the fetched one. Question ids count every
+    question of the source, so they do not depend on the options.
     """
 
     card: ClassVar[Card] = Card(
         name="locomo",
         title="LoCoMo",
-        summary="10 dialogues of two people over months, 5,882 turns, 1,986 questions in five categories",
+        summary="10 dialogues of two people over months, 5,882 turns, 1,986 questions in five categories "
+        "(1 multi-hop, 2 temporal, 3 open-domain, 4 single-hop, 5 adversarial)",
         source="https://github.com/snap-research/locomo",
         revision=_COMMIT,
         licence="CC BY-NC 4.0",
         citation="Maharana et al. 2024, Evaluating Very Long-Term Conversational Memory of LLM Agents, "
         "arXiv:2402.17753",
         protocols=("recall", "serve"),
-        files=(_FILE,),
+        files=(_FILE, audits.FILE),
     )
 
     def __init__(
@@ -90,20 +107,32 @@ class LoCoMo(Workload):
         dialogues: Sequence[str] | None = None,
         categories: Sequence[int] | None = None,
         captions: bool = True,
+        subset: str | int | None = None,
+        evidence_bins: Sequence[int] = (1, 2),
+        span_bins: Sequence[int] = (1, 2),
+        audit: str | bool | None = None,
     ) -> None:
+        if dialogues is not None and subset is not None:
+            raise UserError("workload 'locomo': dialogues and subset both choose; set one of them")
         for category in categories or ():
-            if category not in _CATEGORIES:
+            if category not in CATEGORIES:
                 raise UserError(f"workload 'locomo': no category {category}; known: 1, 2, 3, 4, 5")
         self._categories = None if categories is None else {str(category) for category in categories}
         self._captions = captions
         file = Path(path) if path else fetch.location(self.card, _FILE)
-        found, self._other_release = _read(file, given=path is not None)
-        source = {dialogue.sample_id: dialogue for dialogue in found}
+        self._source, self._other_release = _read(file, given=path is not None)
+        found = self._source
+        places = {dialogue.sample_id: place for place, dialogue in enumerate(found)}
+        if subset is not None:
+            dialogues = self._chosen(subset, evidence_bins, span_bins)
         for dialogue_id in dialogues or ():
-            if dialogue_id not in source:
-                raise UnknownNameError("LoCoMo dialogue", dialogue_id, source)
-        wanted = [dialogue_id for dialogue_id in source if dialogues is None or dialogue_id in dialogues]
-        self._loaded = {dialogue_id: self._load(source[dialogue_id]) for dialogue_id in wanted}
+            if dialogue_id not in places:
+                raise UnknownNameError("LoCoMo dialogue", dialogue_id, places)
+        self._audit = _audit(audit, found)
+        wanted = [dialogue_id for dialogue_id in places if dialogues is None or dialogue_id in dialogues]
+        self._loaded = {
+            dialogue_id: self._load(found[places[dialogue_id]], places[dialogue_id]) for dialogue_id in wanted
+        }
 
     def items(self) -> Sequence[str]:
         return tuple(self._loaded)
@@ -113,12 +142,28 @@ class LoCoMo(Workload):
             raise UnknownNameError("LoCoMo dialogue", item, self._loaded)
         return self._loaded[item]
 
-    def _load(self, source: _Dialogue) -> Conversation:
+    def facets(self) -> "dict[str, tuple[Facets, ...]]":
+        """What ``subset.nearest`` chooses by, of every dialogue of the file and every category."""
+        return {dialogue.sample_id: _facets(dialogue) for dialogue in self._source}
+
+    def _chosen(self, subset: str | int, evidence_bins: Sequence[int], span_bins: Sequence[int]) -> tuple[str, ...]:
+        """The dialogues of ``subset``: by its name, or so many that are nearest to the whole."""
+        if isinstance(subset, str):
+            if subset not in SUBSETS:
+                raise UnknownNameError("LoCoMo subset", subset, SUBSETS)
+            return SUBSETS[subset]
+        from memgauge.workloads.subset import nearest  # loads numpy
+
+        return nearest(self.facets(), subset, evidence_bins, span_bins).items
+
+    def _load(self, source: _Dialogue, place: int) -> Conversation:
         anomalies: Counter[str] = Counter()
         if self._other_release:
             anomalies["other release"] += 1
         turns = _turns(source, self._captions, anomalies)
         questions = _asked(source, {turn.id for turn in turns}, anomalies)
+        if self._audit:
+            questions = _sound(questions, source, place, self._audit, anomalies)
         if self._categories is not None:
             questions = [question for question in questions if question.category in self._categories]
         return Conversation(source.sample_id, tuple(turns), tuple(questions), anomalies=dict(+anomalies))
@@ -144,6 +189,51 @@ def _read(path: Path, given: bool) -> tuple[list[_Dialogue], bool]:
     for dialogue in dialogues:
         _type_sessions(dialogue, path)
     return dialogues, hashlib.sha256(content).hexdigest() != _FILE.sha256
+
+
+def _facets(source: _Dialogue) -> "tuple[Facets, ...]":
+    """By the turns that a question names, also where there is no such turn: so the paper's figures come out."""
+    from memgauge.workloads.subset import Facets
+
+    found = []
+    for raw in source.qa:
+        named = {turn_id for text in raw.evidence for part in _EVIDENCE_BREAK.split(text) if (turn_id := _mended(part))}
+        sessions = {turn_id.partition(":")[0] for turn_id in named}
+        found.append(Facets(str(raw.category), len(named), len(sessions)))
+    return tuple(found)
+
+
+def _audit(option: str | bool | None, found: Sequence[_Dialogue]) -> Audit | None:
+    if option is None or option is False:
+        return None
+    if option is True:
+        absent = f"not there yet; run: {fetch.to_get(LoCoMo.card, audits.FILE)} (or give the path as audit)"
+        audit = audits.read(fetch.location(LoCoMo.card, audits.FILE), absent)
+    else:
+        audit = audits.read(Path(option))
+    if not any(
+        audit.of(place, index, raw.question)
+        for place, dialogue in enumerate(found)
+        for index, raw in enumerate(dialogue.qa)
+    ):
+        raise UserError(f"{audit.path}: no entry names a question of this LoCoMo file; expected its audit")
+    return audit
+
+
+def _sound(
+    questions: Sequence[Question], source: _Dialogue, place: int, audit: Audit, anomalies: Counter[str]
+) -> list[Question]:
+    """The questions whose gold the audit does not call wrong."""
+    kept = []
+    for index, question in enumerate(questions):
+        kind = audit.of(place, index, source.qa[index].question)
+        if kind in audits.CORRUPTING:
+            anomalies[f"gold audited as {kind}, question left out"] += 1
+            continue
+        if kind:
+            anomalies[f"gold audited as {kind}, question kept"] += 1
+        kept.append(question)
+    return kept
 
 
 def _type_sessions(dialogue: _Dialogue, path: Path) -> None:
@@ -185,7 +275,7 @@ def _turns(source: _Dialogue, captions: bool, anomalies: Counter[str]) -> list[T
 
 
 def _text(raw: _Turn, captions: bool, anomalies: Counter[str]) -> str:
-    text = _stripped(raw.text, anomalies)
+    text = stripped(raw.text, anomalies)
     caption = (raw.blip_caption or "").strip()
     anomalies["photo known by its caption only"] += bool(caption)
     anomalies["caption without a photo's address"] += bool(caption) and not raw.img_url
@@ -207,31 +297,22 @@ def _asked(source: _Dialogue, turn_ids: set[str], anomalies: Counter[str]) -> li
 
 def _question(question_id: str, raw: _Question, turn_ids: set[str], anomalies: Counter[str]) -> Question:
     unanswerable = raw.category == _UNANSWERABLE
-    answer, trap = _answer(raw.answer, anomalies), _answer(raw.adversarial_answer, anomalies)
-    answers = () if answer is None else (answer,)
+    answers = golds(raw.answer, anomalies)
+    trap = next(iter(golds(raw.adversarial_answer, anomalies)), None)
     if unanswerable:
-        anomalies["unanswerable question with a gold of its own"] += answer is not None
+        anomalies["unanswerable question with a gold of its own"] += bool(answers)
         answers = (ABSTENTION, *answers)
     else:
-        anomalies["question without an answer"] += answer is None
+        anomalies["question without an answer"] += not answers
     return Question(
         id=question_id,
-        text=_stripped(raw.question, anomalies),
+        text=stripped(raw.question, anomalies),
         answers=answers,
         category=str(raw.category),
         evidence=_evidence(raw.evidence, turn_ids, anomalies),
         unanswerable=unanswerable,
         trap=trap if unanswerable else None,
     )
-
-
-def _answer(raw: str | int | float | None, anomalies: Counter[str]) -> str | None:
-    if raw is None:
-        return None
-    if not isinstance(raw, str):
-        anomalies["answer that is a number, made text"] += 1
-        return str(raw)
-    return _stripped(raw, anomalies) or None
 
 
 def _evidence(raw: Sequence[str], turn_ids: set[str], anomalies: Counter[str]) -> tuple[str, ...]:
@@ -259,12 +340,6 @@ def _evidence(raw: Sequence[str], turn_ids: set[str], anomalies: Counter[str]) -
 def _mended(part: str) -> str | None:
     match = _LOOSE_TURN_ID.fullmatch(part)
     return f"D{match[1]}:{match[2]}" if match else None
-
-
-def _stripped(text: str, anomalies: Counter[str]) -> str:
-    stripped = text.strip()
-    anomalies["space around a text, stripped"] += stripped != text
-    return stripped
 
 
 def _time(raw: object) -> datetime | None:

@@ -13,6 +13,9 @@ from memgauge.workloads.base import Card, Workload
 
 _CLASSES = {
     "locomo": "memgauge.workloads.locomo:LoCoMo",
+    "longmemeval": "memgauge.workloads.longmemeval:LongMemEval",
+    "memoryagentbench": "memgauge.workloads.memoryagentbench:MemoryAgentBench",
+    "multiwoz": "memgauge.workloads.multiwoz:MultiWOZ",
     "sample": "memgauge.workloads.sample:Sample",
     "synthetic": "memgauge.workloads.synthetic:Synthetic",
     "transcript": "memgauge.workloads.transcript:Transcript",
