@@ -170,3 +170,60 @@ def test_stopping_a_run_loses_nothing(tmp_path: Path, how: signal.Signals) -> No
     assert "the same command goes on from here" in errors
     assert memgauge(*command, cwd=tmp_path).returncode == 0
     shutil.rmtree(tmp_path / "demo")
+
+
+@pytest.fixture(scope="module")
+def grid(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A small cost grid with questions, played with rules."""
+    directory = tmp_path_factory.mktemp("grid")
+    cells = ["--workload", "synthetic", "-W", "cells=[[10, 20], [20, 40], [40, 20], [30, 60]]", "-W", "seeds=2"]
+    done = memgauge(
+        "run", *RULES, *cells, "--memories", "full-history,rolling-window,bm25", "--out", "g", cwd=directory
+    )
+    assert done.returncode == 0, done.stderr
+    return directory
+
+
+PRICED = ("--prices", "total-recall", "--price-as", "extractive-1=gpt-oss-20b", "--provider", "groq")
+
+
+def test_a_grid_is_analysed_to_tables_a_page_and_figures(grid: Path) -> None:
+    done = memgauge("analyze", "g", *PRICED, "--figures", "figs", "--format", "png", cwd=grid)
+    assert done.returncode == 0, done.stderr
+    for heading in ("What explains the cost", "When each memory pays", "Accuracy for its price", "Beside the paper"):
+        assert heading in done.stdout
+    assert "page: g/analysis.html" in done.stdout
+    assert (grid / "g" / "analysis.html").is_file()
+    assert len(list((grid / "figs").glob("*.png"))) >= 5
+
+    figures = json.loads(memgauge("analyze", "g", "--json", cwd=grid).stdout)
+    assert {"cost_model", "diagnostics", "break_even", "joint"} <= set(figures)
+    assert {model["memory"] for model in figures["cost_model"]} == {"full-history", "rolling-window", "bm25"}
+
+
+def test_a_ledger_is_priced_again_offline(grid: Path) -> None:
+    done = memgauge("reprice", "g", *PRICED, "--cache", "policy", cwd=grid)
+    assert done.returncode == 0, done.stderr
+    assert "$" in done.stdout
+    assert json.loads(memgauge("reprice", "g", *PRICED, "--json", cwd=grid).stdout)["after"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["analyze", "g", "--cell", "100"], "--cell 100: expected turns x tokens per turn"),
+        (["analyze", "g", "--cell", "100x100"], "no finished run in cell"),
+        (["analyze", "g", "--figures", "f", "--format", "pgn"], "did you mean 'png'?"),
+        (["reprice", "g", "--prices", "total-recall", "--provider", "groq=much"], "the share must be a number"),
+        (["reprice", "g", "--prices", "total-recall", "--provider", "groq=0.5"], "sum to 1"),
+        (["reprice", "g", "--prices", "total-recall", "--price-as", "x"], "expected ONE=OTHER"),
+        (["reprice", "g", "--prices", "bad.toml"], "bad.toml, line 6"),
+    ],
+)  # fmt: skip
+def test_a_mistake_in_reading_is_one_line_too(grid: Path, arguments: list[str], message: str) -> None:
+    good, bad = (f'[[price]]\nmodel = "{name}"\ninput = {usd}\noutput = 1\n' for name, usd in (("a", 1), ("b", -1)))
+    (grid / "bad.toml").write_text(f"date = 2026-01-01\n{good}{bad}")
+    done = memgauge(*arguments, cwd=grid)
+    assert done.returncode == 2
+    assert message in done.stderr
+    assert len(done.stderr.strip().splitlines()) == 1

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from memgauge import __version__
+from memgauge.commands import reading
+from memgauge.commands.parse import names, option
+from memgauge.commands.reading import write_report
 from memgauge.errors import UserError
 
 if TYPE_CHECKING:
@@ -48,6 +50,10 @@ def cli() -> None:
     """
 
 
+for _command in (reading.report, reading.analyze, reading.reprice, reading.export):
+    cli.add_command(_command)
+
+
 def experiment_flags(command: Callable[..., Any]) -> Callable[..., Any]:
     """The flags that ``run`` and ``plan`` share."""
     options = (
@@ -71,8 +77,8 @@ def experiment_flags(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option("--answer-tokens", type=click.IntRange(min=1), help="Longest answer to a question."),
         click.option("--prices", metavar="CARD", help="A price card's name or TOML file."),
     )
-    for option in reversed(options):
-        command = option(command)
+    for decorate in reversed(options):
+        command = decorate(command)
     return command
 
 
@@ -107,7 +113,7 @@ def run(
     with Live(Console(stderr=True)) as live:
         outcome: Outcome = _finish(run_experiment(experiment, directory, limits, live))
     score_run(directory)
-    _report(directory, as_json)
+    write_report(directory, as_json)
     if outcome.stopped:
         click.echo(f"memgauge: {outcome.stopped}; run it again with a higher limit to go on", err=True)
         raise click.exceptions.Exit(STOPPED_BY_BUDGET)
@@ -158,7 +164,7 @@ def judge(directory: Path, as_json: bool, **flags: Any) -> None:
     )  # fmt: skip
     if setting.backbone in UNFIT:
         click.echo(f"memgauge: {UNFIT[setting.backbone]}", err=True)
-    judging = Judging(setting, flags["rubrics"], flags["repeats"], _split(flags["memories"]), flags["prices"])
+    judging = Judging(setting, flags["rubrics"], flags["repeats"], names(flags["memories"]), flags["prices"])
     limits = Limits(flags["concurrency"], flags["max_tokens"], flags["max_usd"])
     judged = _finish(judge_run(directory, judging, limits, _count_verdicts))
     score_run(directory)
@@ -169,28 +175,6 @@ def judge(directory: Path, as_json: bool, **flags: Any) -> None:
     if judged.stopped:
         click.echo(f"memgauge: {judged.stopped}; run it again with a higher limit to go on", err=True)
         raise click.exceptions.Exit(STOPPED_BY_BUDGET)
-
-
-@cli.command()
-@click.argument("directory", metavar="RUN", type=click.Path(path_type=Path))
-@click.option("--out", type=click.Path(path_type=Path), help="Where the page goes (default: RUN/report.html).")
-@click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
-def report(directory: Path, out: Path | None, as_json: bool) -> None:
-    """Write the page of a finished or running RUN, and print its summary."""
-    _report(directory, as_json, out)
-
-
-@cli.command()
-@click.argument("directory", metavar="RUN", type=click.Path(path_type=Path))
-@click.option("--format", "kind", default="parquet", help="parquet or csv.")
-@click.option("--out", type=click.Path(path_type=Path), help="Where the files go (default: RUN/export).")
-def export(directory: Path, kind: str, out: Path | None) -> None:
-    """Write a RUN's ledger as Parquet or CSV files, one per table."""
-    from memgauge.ledger.export import export as export_tables
-    from memgauge.ledger.frames import Frames
-
-    for path in export_tables(Frames(directory), out or directory / "export", kind):
-        click.echo(path)
 
 
 @cli.command("list")
@@ -265,18 +249,18 @@ def _experiment(spec: str, flags: dict[str, Any]) -> tuple[Experiment, Flags]:
     from memgauge.customize import Flags, customized
     from memgauge.spec import load
 
-    names = ("backbone", "base_url", "model", "api_key_env", "effort", "temperature", "window", "embedder",
+    fields = ("backbone", "base_url", "model", "api_key_env", "effort", "temperature", "window", "embedder",
              "embedding_model")  # fmt: skip
-    setting = {name: flags[name] for name in names if flags[name] is not None}
+    setting = {name: flags[name] for name in fields if flags[name] is not None}
     if "base_url" in setting:
         setting.setdefault("backbone", "endpoint")
     if "embedding_model" in setting:
         setting.setdefault("embedder", "endpoint")
     given = Flags(
-        memories=_split(flags["memories"]),
+        memories=names(flags["memories"]),
         workload=flags["workload"],
-        workload_options=dict(map(_option, flags["workload_options"])),
-        protocols=_split(flags["protocols"]),
+        workload_options=dict(map(option, flags["workload_options"])),
+        protocols=names(flags["protocols"]),
         limit=flags["limit"],
         questions=flags["questions"],
         reply_tokens=flags["reply_tokens"],
@@ -285,25 +269,6 @@ def _experiment(spec: str, flags: dict[str, Any]) -> tuple[Experiment, Flags]:
         setting=setting,
     )
     return customized(load(spec), given), given
-
-
-def _report(directory: Path, as_json: bool, out: Path | None = None) -> None:
-    import msgspec
-
-    from memgauge.analysis.summary import summarize
-    from memgauge.console.screen import wide_console
-    from memgauge.ledger.frames import Frames
-    from memgauge.report.page import write_page
-    from memgauge.report.terminal import print_summary
-
-    summary = summarize(Frames(directory))
-    page = out or (directory if directory.is_dir() else directory.parent) / "report.html"
-    write_page(summary, page)
-    if as_json:
-        click.echo(msgspec.json.encode({"run": str(directory), "page": str(page), "summary": summary}))
-    else:
-        print_summary(summary, wide_console())
-        click.echo(f"page: {page}")
 
 
 def _count_verdicts(given: int, wanted: int) -> None:
@@ -326,17 +291,3 @@ def _finish(work: Any) -> Any:
         return asyncio.run(supervised())
     except asyncio.CancelledError:
         raise KeyboardInterrupt from None
-
-
-def _split(names: str | None) -> Sequence[str]:
-    return [name.strip() for name in names.split(",") if name.strip()] if names else ()
-
-
-def _option(text: str) -> tuple[str, Any]:
-    key, equals, value = text.partition("=")
-    if not equals:
-        raise UserError(f"-W {text}: expected KEY=VALUE")
-    try:
-        return key, json.loads(value)
-    except ValueError:
-        return key, value

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from memgauge.analysis.reprice import Billing, BillingError, Caching, billed, reprice
+from memgauge.analysis.reprice import Billing, BillingError, Caching, before_and_after, billed, reprice
 from memgauge.analysis.runs import CALL_COLUMNS
 from memgauge.ledger.frames import Frames
 from memgauge.prices import CachePolicy, Price, PriceCard, load_card
@@ -98,3 +98,24 @@ def test_shares_that_do_not_sum_to_one_are_refused() -> None:
 def test_a_policy_without_a_card_is_refused() -> None:
     with pytest.raises(BillingError, match="needs a price card"):
         Billing("b", None, Caching.POLICY)
+
+
+def test_what_has_no_price_is_counted_by_model_and_reason(tmp_path: Path) -> None:
+    frames = served_ledger(
+        tmp_path,
+        [
+            Memory("m", lambda size, turn, seed: None if turn == 2 else M, [(3, 10)], call={"model": "unheard-of"}),
+            Memory("n", lambda size, turn, seed: M, [(2, 10)], call={"provider": "first"}),
+        ],
+    )
+    found = reprice(frames, Billing("b", CARD))
+    assert [(entry.model, entry.usage_known, entry.calls) for entry in found.unpriced] == [
+        ("unheard-of", True, 2),
+        ("unheard-of", False, 1),
+    ]
+
+
+def test_before_is_what_the_run_itself_would_say(tmp_path: Path) -> None:
+    before, after = before_and_after(ledger(tmp_path, provider="first"), Billing("new", CARD))
+    # Without a card of the run's own, gpt-oss-20b at a provider that nobody has heard of has no price.
+    assert (before.billing, before.total.unpriced, after.total.usd) == ("as run", 2, pytest.approx(0.20))

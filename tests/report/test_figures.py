@@ -6,7 +6,7 @@ import pytest
 from ledger_fixtures import sample_ledger
 from memgauge.analysis.summary import summarize
 from memgauge.ledger.frames import Frames
-from memgauge.report import figures
+from memgauge.report import figures, scatter
 from memgauge.report.page import memory_styles
 
 NAME = "{http://www.w3.org/2000/svg}"
@@ -61,4 +61,4 @@ def test_names_in_the_scatter_do_not_cover_each_other(drawn):
 
 
 def test_the_front_leaves_out_what_is_beaten_on_both():
-    assert figures.pareto([(100, 0.5), (200, 0.4), (300, 0.9), (50, 0.1)]) == [(50, 0.1), (100, 0.5), (300, 0.9)]
+    assert scatter.pareto([(100, 0.5), (200, 0.4), (300, 0.9), (50, 0.1)]) == [(50, 0.1), (100, 0.5), (300, 0.9)]

@@ -1,5 +1,4 @@
 import re
-from html.parser import HTMLParser
 
 import pytest
 
@@ -8,29 +7,7 @@ from memgauge.analysis.summary import summarize
 from memgauge.ledger.frames import Frames
 from memgauge.ledger.writer import FILE_NAME, Ledger
 from memgauge.report.page import PageError, memory_styles, page, write_page
-
-
-class Tags(HTMLParser):
-    """Collects the elements of a page, and checks that they are closed in order."""
-
-    VOID = ("meta", "input", "br", "hr")
-
-    def __init__(self, text):
-        super().__init__()
-        self.found, self.open = [], []
-        self.feed(text)
-        assert not self.open
-
-    def handle_starttag(self, tag, attrs):
-        self.found.append((tag, dict(attrs)))
-        if tag not in self.VOID:
-            self.open.append(tag)
-
-    def handle_startendtag(self, tag, attrs):
-        self.found.append((tag, dict(attrs)))
-
-    def handle_endtag(self, tag):
-        assert self.open.pop() == tag
+from tags import Tags
 
 
 @pytest.fixture(scope="module")

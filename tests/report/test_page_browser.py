@@ -1,20 +1,16 @@
-"""The page in a real browser: skipped, with the reason, only where no Chromium is installed."""
+"""The page in a real browser."""
 
-import shutil
+from functools import partial
 
 import pytest
 
+from chromium import asked_the_network, launched, needs_browser, visit
 from ledger_fixtures import sample_ledger
 from memgauge.analysis.summary import summarize
 from memgauge.ledger.frames import Frames
 from memgauge.report.page import write_page
 
-CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
-DRIVER = shutil.which("chromedriver")
-
-pytestmark = pytest.mark.skipif(
-    not (CHROMIUM and DRIVER), reason="no chromium and chromedriver here: apt-get install chromium chromium-driver"
-)
+pytestmark = needs_browser
 
 
 @pytest.fixture(scope="module")
@@ -26,29 +22,13 @@ def address(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def browser():
-    from selenium import webdriver
-
-    options = webdriver.ChromeOptions()
-    options.binary_location = CHROMIUM
-    for argument in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"):
-        options.add_argument(argument)
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
-    driver = webdriver.Chrome(options=options, service=webdriver.ChromeService(DRIVER))
-    yield driver
-    driver.quit()
+    with launched() as driver:
+        yield driver
 
 
 @pytest.fixture
 def open_page(browser, address):
-    def opened(width=1280, scheme="light"):
-        features = [{"name": "prefers-color-scheme", "value": scheme}]
-        browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
-        size = {"width": width, "height": 844, "deviceScaleFactor": 1, "mobile": width < 500}
-        browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
-        browser.get(address)
-        return browser
-
-    return opened
+    return partial(visit, browser, address)
 
 
 def _column(browser, number):
@@ -59,13 +39,8 @@ def _column(browser, number):
 
 def test_it_loads_without_errors_and_without_the_network(open_page):
     browser = open_page()
-    browser.get_log("performance")  # what came before
-    browser.refresh()
+    assert asked_the_network(browser) == []
     assert browser.get_log("browser") == []
-    events = [entry["message"] for entry in browser.get_log("performance")]
-    asked = [event for event in events if '"Network.requestWillBeSent"' in event]
-    assert asked
-    assert all("file:///" in event and "http" not in event.split('"url":"')[1][:8] for event in asked)
 
 
 def test_a_heading_sorts_the_better_end_first_and_then_the_other(open_page):
@@ -87,7 +62,7 @@ def test_pointing_at_a_turn_tells_every_memorys_bill(open_page):
     from selenium.webdriver import ActionChains
 
     browser = open_page()
-    hover = browser.find_element("css selector", ".linear.wide .hover")
+    hover = browser.find_element("css selector", "figure .wide .hover")
     browser.execute_script("arguments[0].scrollIntoView({block: 'center'})", hover)
     ActionChains(browser).move_to_element(hover).perform()
     tip = browser.find_element("id", "tip")
@@ -101,7 +76,7 @@ def test_the_figures_can_be_read_by_keyboard(open_page):
     from selenium.webdriver import Keys
 
     browser = open_page()
-    hover = browser.find_element("css selector", ".linear.wide .hover")
+    hover = browser.find_element("css selector", "figure .wide .hover")
     browser.execute_script("arguments[0].focus()", hover)
     browser.switch_to.active_element.send_keys(Keys.HOME)
     assert browser.find_element("id", "tip").text.startswith("turn 1\n")
@@ -126,11 +101,11 @@ def test_the_legend_switches_a_memory_off_in_every_figure(open_page):
 
 def test_the_log_scale_is_a_click_away(open_page):
     browser = open_page()
-    label = browser.find_element("css selector", ".scales label:nth-of-type(2)")
+    label = browser.find_element("css selector", ".tabs > label:nth-of-type(2)")
     browser.execute_script("arguments[0].scrollIntoView({block: 'center'})", label)
     label.click()
-    assert browser.find_element("css selector", ".log.wide").is_displayed()
-    assert not browser.find_element("css selector", ".linear.wide").is_displayed()
+    assert browser.find_element("css selector", ".panel:nth-of-type(2) .wide").is_displayed()
+    assert not browser.find_element("css selector", ".panel:nth-of-type(1) .wide").is_displayed()
 
 
 @pytest.mark.parametrize("width", [390, 768, 1280])

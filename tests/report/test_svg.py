@@ -35,3 +35,30 @@ def test_text_and_attributes_are_escaped():
     assert svg.label(0, 0, "<b>&").count("&lt;b&gt;&amp;") == 1
     drawn = svg.mark("c0", '"><script>', '"><script>')
     assert "<script>" not in drawn
+
+
+def test_a_thinned_line_keeps_its_ends_and_its_corners():
+    straight = [(float(x), 2.0 * x) for x in range(100)]
+    assert svg.thinned(straight) == [(0.0, 0.0), (99.0, 198.0)]
+    corner = [(float(x), 0.0 if x < 50 else 10.0 * (x - 50)) for x in range(100)]
+    assert svg.thinned(corner) == [(0.0, 0.0), (50.0, 0.0), (99.0, 490.0)]
+    assert svg.thinned([(1.0, 1.0)]) == [(1.0, 1.0)]
+
+
+def test_a_thinned_curve_stays_within_its_tolerance():
+    curve = [(float(x), x * x / 100) for x in range(400)]
+    kept = dict(svg.thinned(curve, 0.25))
+    assert len(kept) < 60
+    xs = sorted(kept)
+    for x, y in curve:
+        left = max(at for at in xs if at <= x)
+        right = min(at for at in xs if at >= x)
+        between = kept[left] if left == right else kept[left] + (kept[right] - kept[left]) * (x - left) / (right - left)
+        # Measured upright, which is more than at right angles to a steep line: slope at most 8.
+        assert abs(between - y) <= 0.25 * (1 + 8**2) ** 0.5
+
+
+def test_every_shape_is_another():
+    drawn = {svg.shape(which, 10, 10, 5, "point") for which in range(4)}
+    assert len(drawn) == 4
+    assert svg.shape(4, 10, 10, 5, "point") == svg.dot(10, 10, 5, "point")

@@ -64,3 +64,28 @@ def test_plurals():
     assert words.plural(1, "memory") == "1 memory"
     assert words.plural(6, "memory") == "6 memories"
     assert words.plural(1986, "question") == "1,986 questions"
+
+
+@pytest.mark.parametrize(
+    ("value", "told"),
+    [(None, "–"), (0, "$0"), (0.000412, "$0.000412"), (0.0352, "$0.0352"), (0.25, "$0.250"), (12.4, "$12.40"),
+     (1234.5, "$1,234.50")],
+)  # fmt: skip
+def test_dollars_have_three_digits_or_whole_cents(value, told):
+    assert words.usd(value) == told
+
+
+@pytest.mark.parametrize(("value", "told"), [(None, "–"), (0.0321, "3.2 %"), (0.48, "48 %"), (1.22, "122 %")])
+def test_an_error_is_a_share(value, told):
+    assert words.error(value) == told
+
+
+@pytest.mark.parametrize(("value", "told"), [(None, "–"), (0.966, "0.97"), (-0.04, "−0.04"), (-0.001, "0.00")])
+def test_a_figure_below_zero_has_a_minus_and_zero_has_none(value, told):
+    assert words.decimal(value) == told
+
+
+def test_names_are_listed_as_one_would_say_them():
+    assert [words.listed(names) for names in ([], ["a"], ["a", "b"], ["a", "b", "c"])] == [
+        "", "a", "a and b", "a, b and c",
+    ]  # fmt: skip

@@ -26,6 +26,7 @@ from memgauge.analysis.runs import (
     serving_calls,
 )
 from memgauge.analysis.side_by_side import SideBySide, side_by_side
+from memgauge.analysis.summary import backbone_caveats
 from memgauge.analysis.sustained import Comparisons, Costs, compare
 from memgauge.analysis.turn_costs import billed_input
 from memgauge.errors import UserError
@@ -111,7 +112,7 @@ def analyze(frames: Frames, card: PriceCard | None = None, choices: Choices | No
         seed=chosen.seed,
     )
     table = side_by_side(total_recall.load(), models, accounting, joint, break_evens.rows)
-    notes = (*_notes(runs, break_evens), *unpriced)
+    notes = (*backbone_caveats(units), *_notes(runs, break_evens), *unpriced)
     return Analysis(
         models,
         accounting,

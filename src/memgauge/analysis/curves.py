@@ -8,8 +8,9 @@ import polars as pl
 
 from memgauge.analysis.break_even import REFERENCE
 from memgauge.analysis.cost_model import Fit
+from memgauge.analysis.memory_rows import STAGES
 from memgauge.analysis.runs import Group, Run, Series, matrix
-from memgauge.analysis.sustained import Costs, comparable, extended, known_turns, mean_by_turn
+from memgauge.analysis.sustained import Costs, comparable, extended, known_turns, mean_costs
 from memgauge.analysis.turn_costs import billed_input
 
 
@@ -82,12 +83,12 @@ def stage_costs(runs: Sequence[Run], serving: pl.DataFrame) -> tuple[StageCosts,
 
 def _curve(runs: Sequence[Run], group: Group, cost: Costs, fit: Fit | None, tokens: Mapping[int, Series]) -> Curve:
     head = runs[0]
-    means = mean_by_turn(matrix(cost.series, runs, group.turns))
+    means = mean_costs(matrix(cost.series, runs, group.turns))
     reached = max(run.measured for run in runs)
     last = min(known_turns(means), reached)
     longer = means
     if fit is not None and last == reached < group.turns:
-        longer = extended(means, mean_by_turn(matrix(tokens, runs, group.turns)), reached, head.message_tokens, fit)
+        longer = extended(means, mean_costs(matrix(tokens, runs, group.turns)), reached, head.message_tokens, fit)
     end = known_turns(longer)
     sums = np.cumsum(longer[:end])
     return Curve(
@@ -99,11 +100,12 @@ def _curve(runs: Sequence[Run], group: Group, cost: Costs, fit: Fit | None, toke
 def _stages(
     memory: str, setting: str, group: Group, runs: Sequence[Run], by_unit: Mapping[int, Mapping[str, tuple[int, int]]]
 ) -> StageCosts:
-    turns = sum(run.turns for run in runs)
+    turns = sum(run.turns for run in runs) or 1
     tokens: dict[str, float] = {}
     complete = True
     for run in runs:
         for stage, (total, unknown) in by_unit.get(run.unit, {}).items():
             tokens[stage] = tokens.get(stage, 0.0) + total / turns
             complete &= not unknown
-    return StageCosts(memory, setting, group.label, runs[0].control, tokens, complete)
+    by_stage = {stage: tokens[stage] for stage in STAGES if stage in tokens}
+    return StageCosts(memory, setting, group.label, runs[0].control, by_stage, complete)

@@ -41,5 +41,12 @@ def forecasts(own: Fit, reference: Fit, turns: Sequence[int], tokens: Sequence[f
     return tuple(found)
 
 
+def crossings(own: Fit, reference: Fit, turns: int, tokens: float) -> tuple[float, ...]:
+    """Where, up to ``turns``, the two cumulative costs are equal, interpolated between whole turns."""
+    more = np.cumsum(_costs(own, tokens, turns) - _costs(reference, tokens, turns))
+    before = np.flatnonzero((more[1:] < 0) != (more[:-1] < 0))
+    return tuple((before + 1 + more[before] / (more[before] - more[before + 1])).tolist())
+
+
 def _costs(fit: Fit, size: float, turns: int) -> Array:
     return np.asarray(np.maximum(fit.predict(size, np.arange(1.0, turns + 1)), 0.0))

@@ -9,7 +9,7 @@ import polars as pl
 from memgauge.analysis.break_even import REFERENCE, BreakEven, Series, mean_by_turn
 from memgauge.analysis.intervals import Estimate, cluster_mean, share
 from memgauge.analysis.money import Money, bill
-from memgauge.analysis.turn_costs import COLUMNS, SERVING, billed_input, input_by_turn, turn_costs
+from memgauge.analysis.turn_costs import COLUMNS, SERVING, billed_input, call_costs, series_by_turn
 from memgauge.metrics.efficiency import timed_steps, waits
 from memgauge.metrics.score import METRICS
 from memgauge.prices import PRICED_COLUMNS, PriceCard
@@ -32,8 +32,10 @@ class Played:
     scores: pl.DataFrame
 
     def only(self, units: pl.DataFrame) -> Self:
-        """The same, of ``units`` alone."""
+        """The same, of ``units`` alone, which are some of its own."""
         tables = (self.calls, self.steps, self.answers, self.scores)
+        if len(units) == len(self.units):
+            return type(self)(units, *tables)
         return type(self)(units, *(table.join(units, on="unit", how="semi", maintain_order="left") for table in tables))
 
 
@@ -129,10 +131,11 @@ class MemoryRow:
         return self.quality.scores.get("token_f1") if self.quality else None
 
 
-def memory_row(played: Played, card: PriceCard | None, per_turn: bool) -> MemoryRow:
+def memory_row(played: Played, series: Series, card: PriceCard | None, per_turn: bool) -> MemoryRow:
     """The row of one memory's units, all of one group; its break-even is left open.
 
-    ``per_turn`` says whether the group's costs are counted per turn, else per question.
+    ``series`` are their served_costs; ``per_turn`` says whether the group's costs are counted per turn, else per
+    question.
     """
     units = played.units
     first = units.row(0, named=True)
@@ -141,7 +144,7 @@ def memory_row(played: Played, card: PriceCard | None, per_turn: bool) -> Memory
     asked = played.only(done.filter(pl.col("questions") > 0))
     errors = _error_share(units, played.answers)
     stores = done["store_bytes"].drop_nulls()
-    serving = _serving(serve, card) if len(serve.units) else None
+    serving = _serving(serve, series, card) if len(serve.units) else None
     asking = _asking(asked, card) if len(asked.units) else None
     if per_turn:
         cost, latency = (serving.input_per_turn, serving.latency) if serving else (None, None)
@@ -166,23 +169,18 @@ def memory_row(played: Played, card: PriceCard | None, per_turn: bool) -> Memory
 
 def served_costs(played: Played) -> Series:
     """C(t) of every finished ``serve`` unit, by conversation and seed."""
-    served = played.units.filter((pl.col("status") == "done") & (pl.col("protocol") == "serve"))
-    costs = turn_costs(played.calls.join(served, on="unit", how="semi", maintain_order="left"))
-    of_unit = costs.partition_by("unit", as_dict=True)
-    nothing = costs.clear()
-    return {
-        (item, seed): input_by_turn(of_unit.get((unit,), nothing), turns)
-        for unit, item, seed, turns in served.select("unit", "item", "seed", "turns").iter_rows()
-        if turns
-    }
+    served = played.units.filter((pl.col("status") == "done") & (pl.col("protocol") == "serve") & (pl.col("turns") > 0))
+    turns = dict(served.select("unit", "turns").iter_rows())
+    serving = played.calls.filter(pl.col("question").is_null() & pl.col("stage").is_in(SERVING))
+    series = series_by_turn(serving.select("unit", "turn", value=billed_input()), turns)
+    return {(item, seed): series[unit] for unit, item, seed in served.select("unit", "item", "seed").iter_rows()}
 
 
-def _serving(played: Played, card: PriceCard | None) -> Serving:
+def _serving(played: Played, series: Series, card: PriceCard | None) -> Serving:
     turns = int(played.units["turns"].sum())
     calls = played.calls.filter(pl.col("question").is_null() & pl.col("stage").is_in(SERVING))
-    costs = turn_costs(calls)
+    costs = call_costs(calls)
     by_stage = dict(costs.group_by("stage").agg(pl.col("input_tokens").sum()).iter_rows())
-    series = served_costs(played)
     cumulative = np.cumsum(mean_by_turn(series)) if series else np.zeros(0)
     known = cumulative[: int(np.isnan(cumulative).argmax())] if np.isnan(cumulative).any() else cumulative
     return Serving(
@@ -204,7 +202,8 @@ def _serving(played: Played, card: PriceCard | None) -> Serving:
 
 def _asking(played: Played, card: PriceCard | None) -> Asking:
     questions = int(played.units["questions"].sum())
-    calls = played.calls.filter(pl.col("question").is_not_null())
+    # A judge's calls belong to a question too, and are no cost of the memory's.
+    calls = played.calls.filter(pl.col("question").is_not_null() & pl.col("stage").is_in(("read", "answer")))
     before = played.calls.filter(pl.col("question").is_null())
     sent = calls.select(input=billed_input(), output=pl.col("output_tokens"))
     written = before.select(billed_input()).to_series()
@@ -251,8 +250,10 @@ def _error_share(units: pl.DataFrame, answers: pl.DataFrame) -> float:
     """Share of what was to be done that ended in an error: questions without an answer, turns of failed units."""
     ended = units.filter(pl.col("status").is_in(("done", "failed")))
     asked = int(ended["questions"].sum())
-    good = answers.join(ended, on="unit", how="semi").filter(pl.col("outcome") == "ok")
-    unanswered = (asked - len(good)) / asked if asked else 0.0
+    unanswered = 0.0
+    if asked:
+        good = answers.join(ended, on="unit", how="semi").filter(pl.col("outcome") == "ok")
+        unanswered = (asked - len(good)) / asked
     served = ended.filter(pl.col("protocol") == "serve")
     turns = int(served["turns"].sum())
     failed = int(served.filter(pl.col("status") == "failed")["turns"].sum())

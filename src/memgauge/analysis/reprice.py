@@ -7,7 +7,7 @@ from enum import StrEnum
 import polars as pl
 
 from memgauge.analysis.caching import SECONDS_PER_TURN, under_policy
-from memgauge.analysis.money import LOCAL_EMBEDDERS
+from memgauge.analysis.money import LOCAL_EMBEDDERS, card_of
 from memgauge.analysis.runs import CALL_COLUMNS
 from memgauge.errors import UserError
 from memgauge.ledger.frames import Frames
@@ -64,12 +64,23 @@ class Bill:
 
 
 @dataclass(frozen=True, slots=True)
+class Unpriced:
+    """Calls that have no price: ``usage_known`` tells that the price is what is missing, not the tokens."""
+
+    model: str
+    provider: str | None
+    usage_known: bool
+    calls: int
+
+
+@dataclass(frozen=True, slots=True)
 class Repriced:
-    """A ledger's bills, and their sum."""
+    """A ledger's bills, and their sum; ``unpriced`` says which calls the sum lacks."""
 
     billing: str
     bills: tuple[Bill, ...]
     total: Total
+    unpriced: tuple[Unpriced, ...]
 
 
 def billed(calls: pl.DataFrame, billing: Billing) -> pl.DataFrame:
@@ -105,15 +116,36 @@ def without_local(priced: pl.DataFrame, units: pl.DataFrame) -> pl.DataFrame:
 
 def reprice(frames: Frames, billing: Billing) -> Repriced:
     """Bills every call of a ledger that counts, by memory, setting, protocol and stage."""
-    units = frames.units().select("unit", "memory", "setting", "protocol", "embedder")
-    priced = without_local(billed(frames.calls(CALL_COLUMNS), billing), units)
+    return _repriced(frames.units(), frames.calls(CALL_COLUMNS), billing)
+
+
+def before_and_after(frames: Frames, billing: Billing) -> tuple[Repriced, Repriced]:
+    """A ledger's bills as its run would have them, and under ``billing``; the ledger is read once.
+
+    The run's are by the card that its spec names, else by genai-prices on the day of each call, with the caching
+    that was served.
+    """
+    units, calls = frames.units(), frames.calls(CALL_COLUMNS)
+    as_run = Billing("as run", card_of(frames.meta()))
+    return _repriced(units, calls, as_run), _repriced(units, calls, billing)
+
+
+def _repriced(every: pl.DataFrame, made: pl.DataFrame, billing: Billing) -> Repriced:
+    units = every.select("unit", "memory", "setting", "protocol", "embedder")
+    priced = without_local(billed(made, billing), units)
     calls = priced.join(units, on="unit", maintain_order="left")
     groups = calls.group_by("memory", "setting", "protocol", "stage", maintain_order=True)
     bills = tuple(
         Bill(memory, setting, protocol, stage, len(mine), total(mine))
         for (memory, setting, protocol, stage), mine in groups
     )
-    return Repriced(billing.name, bills, total(calls))
+    return Repriced(billing.name, bills, total(calls), _unpriced(calls))
+
+
+def _unpriced(calls: pl.DataFrame) -> tuple[Unpriced, ...]:
+    known = pl.when(pl.col("kind") == "embed").then("embedding_tokens").otherwise("input_tokens").is_not_null()
+    groups = calls.filter(pl.col("cost_usd").is_null()).group_by("model", "provider", known=known).len()
+    return tuple(Unpriced(*row) for row in groups.sort("len", "model", descending=[True, False]).iter_rows())
 
 
 def _policy(card: PriceCard, model: str, provider: str | None) -> CachePolicy | None:

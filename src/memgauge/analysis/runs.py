@@ -10,7 +10,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from memgauge.analysis.break_even import REFERENCE
-from memgauge.analysis.turn_costs import SERVING, billed_input
+from memgauge.analysis.turn_costs import SERVING, billed_input, series_by_turn
 
 Series = NDArray[np.float64]  # one figure per turn, from turn 1
 
@@ -123,22 +123,8 @@ def input_series(serving: pl.DataFrame, runs: Sequence[Run]) -> dict[int, Series
 
 
 def by_turn(values: pl.DataFrame, runs: Sequence[Run]) -> dict[int, Series]:
-    """Sums of ``value`` (columns unit, turn, value) per turn of each run: 0 without a call, NaN where
-    unknown.
-
-    What was billed before the first turn is billed with it.
-    """
-    turns = np.array([run.measured for run in runs], dtype=np.intp)
-    starts = np.concatenate(([0], np.cumsum(turns)))
-    place = pl.DataFrame(
-        {"unit": [run.unit for run in runs], "start": starts[:-1], "turns": turns},
-        schema={"unit": pl.Int64, "start": pl.Int64, "turns": pl.Int64},
-    )
-    found = values.join(place, on="unit").filter(pl.col("turn") <= pl.col("turns"))
-    rows = (found["start"] + found["turn"].clip(1) - 1).to_numpy()
-    figures = found["value"].cast(pl.Float64).fill_null(np.nan).to_numpy()
-    sums = np.bincount(rows, figures, minlength=int(starts[-1])) if len(rows) else np.zeros(int(starts[-1]))
-    return dict(zip((run.unit for run in runs), np.split(sums, starts[1:-1]), strict=True)) if runs else {}
+    """Sums of ``value`` (columns unit, turn, value) per turn of each run: 0 without a call, NaN where unknown."""
+    return series_by_turn(values, {run.unit: run.measured for run in runs})
 
 
 def matrix(series: Mapping[int, Series], runs: Sequence[Run], turns: int) -> Series:

@@ -137,7 +137,7 @@ class Summary:
 def summarize(frames: Frames) -> Summary:
     """Computes the summary of a ledger, also of a run that is still going on: its finished units count."""
     units, meta = frames.units(), frames.meta()
-    caveats = [CAVEATS[name] for name in units["backbone"].unique(maintain_order=True) if name in CAVEATS]
+    caveats = backbone_caveats(units)
     card: PriceCard | None = None
     try:
         card = card_of(meta)
@@ -149,7 +149,7 @@ def summarize(frames: Frames) -> Summary:
         priced(frames.calls(CALL_COLUMNS), units, card),
         frames.steps(),
         answers,
-        scores_frame_of(answers),
+        scores_frame_of(answers, units, frames.table("verdicts")),
     )
     lost = priced(frames.lost_calls().select(CALL_COLUMNS), units, card)
     calls = everything.calls
@@ -165,6 +165,16 @@ def summarize(frames: Frames) -> Summary:
     return Summary(_ran(units, meta), spend, groups, tuple(caveats))
 
 
+def backbone_caveats(units: pl.DataFrame) -> list[str]:
+    """What holds for every figure of these units' backbones."""
+    return [CAVEATS[name] for name in units["backbone"].unique(maintain_order=True) if name in CAVEATS]
+
+
+def what_ran(frames: Frames) -> Ran:
+    """What was run, without any figure."""
+    return _ran(frames.units(), frames.meta())
+
+
 def _group(played: Played, card: PriceCard | None) -> Group:
     units = played.units
     first = units.row(0, named=True)
@@ -172,9 +182,10 @@ def _group(played: Played, card: PriceCard | None) -> Group:
     rows, costs, known = [], {}, {}
     for _, members in units.group_by("memory", maintain_order=True):
         mine = played.only(members)
-        row = memory_row(mine, card, per_turn)
+        series = served_costs(mine)
+        row = memory_row(mine, series, card, per_turn)
         rows.append(row)
-        costs[row.memory] = served_costs(mine)
+        costs[row.memory] = series
         known[row.memory] = _known(mine)
     note = None
     served = any(costs.values())
@@ -197,9 +208,15 @@ def _group(played: Played, card: PriceCard | None) -> Group:
         efficiency=_efficiency(played),
         choice=choose(rows, known),
         questions=question_rows(played),
-        questions_asked=len(played.answers.join(units, on="unit").unique(["item", "question"])),
+        questions_asked=_asked(played),
         break_even_note=note if served else "no break-even: nothing was served turn by turn (protocol serve)",
     )
+
+
+def _asked(played: Played) -> int:
+    if not len(played.answers):
+        return 0
+    return len(played.answers.join(played.units, on="unit").unique(["item", "question"]))
 
 
 def _efficiency(played: Played) -> tuple[Efficiency, ...]:
@@ -211,6 +228,8 @@ def _efficiency(played: Played) -> tuple[Efficiency, ...]:
 
 
 def _known(played: Played) -> Known:
+    if not len(played.answers):
+        return {}
     answers = played.answers.join(played.units.select("unit", "item", "seed"), on="unit")
     f1 = played.scores.filter(pl.col("metric") == "token_f1").drop_nulls("value")
     rows = answers.join(f1, on=["unit", "ordinal"]).select("item", "seed", "question", "value").iter_rows()

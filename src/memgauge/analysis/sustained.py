@@ -166,7 +166,7 @@ def extended(costs: Array, tokens: Array, reached: int, message_tokens: float, f
     return longer
 
 
-def mean_by_turn(costs: Array) -> Array:
+def mean_costs(costs: Array) -> Array:
     """Mean cost of each turn over the runs (rows) that reach it; NaN from where none does."""
     return np.asarray(_weighted(np.ones((1, len(costs))), costs)[0])
 
@@ -217,7 +217,7 @@ class _Pair:
         )  # fmt: skip
 
     def _mean_costs(self) -> tuple[Array, Array]:
-        return mean_by_turn(self.own), mean_by_turn(self.reference)
+        return mean_costs(self.own), mean_costs(self.reference)
 
     def _repeats(self, resamples: int, seed: int) -> Repeats | None:
         if len(self.own_runs) == len(self.reference_runs) == 1:
@@ -240,7 +240,7 @@ class _Pair:
     def _extended(self, own: Array, full: Array, fit: Fit | None) -> Extended | None:
         if fit is None or self.reached >= len(full) or self.last < self.reached:
             return None
-        tokens = mean_by_turn(self.reference_tokens)
+        tokens = mean_costs(self.reference_tokens)
         longer = extended(full, tokens, self.reached, self.reference_runs[0].message_tokens, fit)
         last = known_turns(own + longer)
         turn = _turn(_sustained(own[None], longer[None], last)[0])

@@ -4,6 +4,8 @@ Cached input counts as input here, and so does input written to a cache. Embeddi
 of their own. Calls made to answer a question after the dialogue belong to no turn's serving and are left out.
 """
 
+from collections.abc import Mapping
+
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
@@ -25,50 +27,41 @@ def billed_input() -> pl.Expr:
     return pl.when(pl.col("kind") != "chat").then(0).otherwise(_known(whole))
 
 
-def turn_costs(calls: pl.DataFrame) -> pl.DataFrame:
-    """One row per unit, turn and stage that made a call while the dialogue was served.
+def call_costs(calls: pl.DataFrame) -> pl.DataFrame:
+    """What each call made while the dialogue was served was billed for.
 
-    Columns: unit, turn, stage, input_tokens, output_tokens, reasoning_tokens, embedding_tokens, calls, latency_s.
-    A sum is null where any of its calls did not report the figure; reasoning that no call reported is null.
+    Columns: unit, turn, stage, input_tokens, output_tokens, embedding_tokens; null where a call did not report it.
     """
     serving = calls.filter(pl.col("question").is_null() & pl.col("stage").is_in(SERVING))
     chat = pl.col("kind") == "chat"
-    figures = serving.select(
+    return serving.select(
         "unit",
         "turn",
         "stage",
-        "latency_s",
         input_tokens=billed_input(),
         output_tokens=pl.when(chat).then(_known(pl.col("output_tokens"))).otherwise(0),
-        reasoning_tokens=pl.when(chat).then(pl.col("reasoning_tokens")),
         embedding_tokens=pl.when(chat).then(0).otherwise(_known(pl.col("embedding_tokens"))),
     )
-    return figures.group_by("unit", "turn", "stage", maintain_order=True).agg(
-        _sum_known("input_tokens"),
-        _sum_known("output_tokens"),
-        pl.when(pl.col("reasoning_tokens").count() > 0).then(pl.col("reasoning_tokens").sum()),
-        _sum_known("embedding_tokens"),
-        pl.len().alias("calls"),
-        pl.col("latency_s").sum(),
-    )
 
 
-def input_by_turn(costs: pl.DataFrame, turns: int) -> NDArray[np.float64]:
-    """C(1) … C(turns) of one unit, from its rows of ``turn_costs``, over all stages: shape (turns,).
+def series_by_turn(values: pl.DataFrame, turns: Mapping[int, int]) -> dict[int, NDArray[np.float64]]:
+    """Sums of ``value`` (columns unit, turn, value) at turn 1 … n of each unit, n its number in ``turns``.
 
-    0 where no call was made, NaN where a call did not report its input. What is billed before the first turn is
-    billed with it.
+    0 where there is no row, NaN where a value is unknown. What was billed before the first turn is billed with it.
     """
-    series = np.zeros(turns)
-    for turn, tokens in costs.select("turn", "input_tokens").iter_rows():
-        series[min(max(turn, 1), turns) - 1] += np.nan if tokens is None else tokens
-    return series
+    lengths = np.fromiter(turns.values(), np.intp, len(turns))
+    starts = np.concatenate(([0], np.cumsum(lengths)))
+    place = pl.DataFrame(
+        {"unit": list(turns), "start": starts[:-1], "turns": lengths},
+        schema={"unit": pl.Int64, "start": pl.Int64, "turns": pl.Int64},
+    )
+    found = values.join(place, on="unit").filter(pl.col("turn") <= pl.col("turns"))
+    rows = (found["start"] + found["turn"].clip(1) - 1).to_numpy()
+    figures = found["value"].cast(pl.Float64).fill_null(np.nan).to_numpy()
+    sums = np.bincount(rows, figures, minlength=int(starts[-1])) if len(rows) else np.zeros(int(starts[-1]))
+    return dict(zip(turns, np.split(sums, starts[1:-1]), strict=True)) if turns else {}
 
 
 def _known(figure: pl.Expr) -> pl.Expr:
     unbilled = figure.is_null() & pl.col("outcome").is_in(_UNBILLED)
     return pl.when(unbilled).then(0).otherwise(figure)
-
-
-def _sum_known(column: str) -> pl.Expr:
-    return pl.when(pl.col(column).null_count() == 0).then(pl.col(column).sum()).alias(column)

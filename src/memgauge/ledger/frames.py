@@ -101,7 +101,10 @@ class Frames:
     def _query(self, query: str, schema: dict[str, Any]) -> pl.DataFrame:
         """Reads in chunks: a million rows as Python objects would take three times the memory of the frame."""
         with closing(self._connect()) as connection:
-            cursor = connection.execute(query)
+            try:
+                cursor = connection.execute(query)
+            except sqlite3.Error as fault:
+                raise LedgerError(f"{self.path} cannot be read: {fault}") from None
             chunks = [pl.DataFrame([], schema=schema, orient="row")]
             while rows := cursor.fetchmany(_CHUNK):
                 chunks.append(pl.DataFrame(rows, schema=schema, orient="row"))

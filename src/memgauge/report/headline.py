@@ -61,7 +61,7 @@ def pays(group: Group) -> str | None:
     from_turn: dict[str, list[str]] = {}
     for row in sorted(found, key=_turn):
         from_turn.setdefault(words.break_even(row.break_even), []).append(row.memory)
-    parts = [f"{_listed(memories)} {when}" for when, memories in from_turn.items()]
+    parts = [f"{words.listed(memories)} {when}" for when, memories in from_turn.items()]
     never = all(when.startswith("never") for when in from_turn)
     turns = max(row.break_even.last_turn for row in found if row.break_even)
     if never:
@@ -69,7 +69,7 @@ def pays(group: Group) -> str | None:
     sentences = [part for part in parts if "never" not in part]
     losers = [memory for when, memories in from_turn.items() if "never" in when for memory in memories]
     text = f"Cheaper than resending everything: {'; '.join(sentences)}".replace(" turn ", " from turn ") + "."
-    return f"{text} Not within {turns} turns: {_listed(losers)}." if losers else text
+    return f"{text} Not within {turns} turns: {words.listed(losers)}." if losers else text
 
 
 def _turn(row: MemoryRow) -> float:
@@ -98,7 +98,3 @@ def _nothing_ranked(rows: Sequence[MemoryRow]) -> str:
         "A choice needs a memory that is no control, has few errors, and knows something: "
         f"the cheapest whose token F1 reaches {words.percent(STILL_KNOWS)} of the best."
     )
-
-
-def _listed(names: Sequence[str]) -> str:
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

@@ -1,5 +1,7 @@
 """What is measured and how: the part of the page that says what its figures must not be confused with."""
 
+from collections.abc import Iterable
+
 from memgauge.analysis.choice import STILL_KNOWS
 from memgauge.analysis.intervals import ENOUGH, RESAMPLES
 from memgauge.analysis.memory_rows import MOST_ERRORS
@@ -53,5 +55,10 @@ _NOTES = (
 
 def notes() -> Markup:
     """The definitions, as a list."""
-    items = [element("div", element("dt", term), element("dd", meaning)) for term, meaning in _NOTES]
+    return definitions(_NOTES)
+
+
+def definitions(told: Iterable[tuple[str, str]]) -> Markup:
+    """Terms and what they mean."""
+    items = [element("div", element("dt", term), element("dd", meaning)) for term, meaning in told]
     return element("dl", *items, class_="notes")

@@ -28,14 +28,15 @@ function made(name, css, text) {
   return node;
 }
 
-function count(value) {
+function count(value, unit) {
+  if (unit === "usd") return `$${value >= 1 ? value.toFixed(2) : value.toPrecision(3)}`;
   if (value >= 999500) return `${(value / 1e6).toFixed(1)}M`;
   if (value >= 99950) return `${(value / 1e3).toFixed(0)}k`;
   return Math.round(value).toLocaleString("en");
 }
 
 // Tooltips: what a mark tells, on hover and on focus. The native title would say it twice.
-for (const mark of document.querySelectorAll(".bars .mark, .scatter .mark")) {
+for (const mark of document.querySelectorAll(".chart .mark")) {
   mark.querySelector("title")?.remove();
   const told = mark.getAttribute("aria-label");
   mark.addEventListener("pointermove", (event) => show(event.clientX, event.clientY, made("div", "", told)));
@@ -49,8 +50,9 @@ for (const mark of document.querySelectorAll(".bars .mark, .scatter .mark")) {
 
 // The line chart: every memory's bill at the turn under the pointer, or under the arrow keys.
 for (const plot of document.querySelectorAll(".plot")) {
-  const figure = plot.closest("figure");
-  const series = JSON.parse(figure.querySelector("script.series").textContent);
+  const charted = plot.closest(".charted");
+  const unit = charted.dataset.unit;
+  const series = JSON.parse(charted.querySelector("script.series").textContent);
   const [x0, x1, turns, top, bottom] = ["x0", "x1", "turns", "top", "bottom"].map((key) => Number(plot.dataset[key]));
   const svg = plot.ownerSVGElement;
   const hover = plot.querySelector(".hover");
@@ -73,17 +75,19 @@ for (const plot of document.querySelectorAll(".plot")) {
     rule.setAttribute("x1", place);
     rule.setAttribute("x2", place);
     rule.setAttribute("visibility", "visible");
-    const off = hidden(figure);
+    const off = hidden(charted);
     const rows = Object.entries(series)
       .filter(([memory, { costs }]) => costs.length >= turn && !off.has(memory))
       .sort((one, other) => other[1].costs[turn - 1] - one[1].costs[turn - 1]);
-    const list = rows.map(([memory, { css, costs }]) => {
+    // Beyond what was measured a cost is the fitted model's.
+    const told = ({ costs, measured }) => count(costs[turn - 1], unit) + (turn > measured ? " fitted" : "");
+    const list = rows.map(([memory, line]) => {
       const row = made("div", "row");
-      row.append(made("span", `swatch ${css}`), made("span", "", memory), made("b", "", count(costs[turn - 1])));
+      row.append(made("span", `swatch ${line.css}`), made("span", "", memory), made("b", "", told(line)));
       return row;
     });
     hover.setAttribute("aria-valuenow", String(turn));
-    hover.setAttribute("aria-valuetext", `turn ${turn}: ${rows.map(([m, s]) => `${m} ${count(s.costs[turn - 1])}`).join(", ")}`);
+    hover.setAttribute("aria-valuetext", `turn ${turn}: ${rows.map(([m, s]) => `${m} ${told(s)}`).join(", ")}`);
     show(x, y, made("div", "head", `turn ${turn}`), ...list);
   }
   function leave() {
@@ -113,6 +117,32 @@ for (const plot of document.querySelectorAll(".plot")) {
   });
 }
 
+// The map: what is forecast for a conversation of the length and message size under the pointer.
+for (const plane of document.querySelectorAll(".plane")) {
+  const svg = plane.ownerSVGElement;
+  const { turns, tokens, even, ratio } = JSON.parse(svg.parentElement.querySelector("script.tiles").textContent);
+  const [x0, x1, y0, y1] = ["x0", "x1", "y0", "y1"].map((key) => Number(plane.dataset[key]));
+  const within = (share, most) => Math.min(most - 1, Math.max(0, Math.floor(share * most)));
+  const hover = plane.querySelector(".hover");
+  hover.addEventListener("pointermove", (event) => {
+    const box = svg.getBoundingClientRect();
+    const scale = svg.viewBox.baseVal.width / box.width;
+    const column = within(((event.clientX - box.left) * scale - x0) / (x1 - x0), turns.length);
+    const row = within((y1 - (event.clientY - box.top) * scale) / (y1 - y0), tokens.length);
+    const tile = row * turns.length + column;
+    const pays = even[tile] < 0 ? "never pays" : even[tile] ? `pays from turn ${even[tile]}` : "pays from the start";
+    const share = ratio[tile];
+    const end = share === null ? "" : `, at the end ${share < 1 ? `${Math.round(share * 100)} %` : `${share.toPrecision(2)}×`}`;
+    show(
+      event.clientX,
+      event.clientY,
+      made("div", "head", `${turns[column].toLocaleString("en")} turns of ${tokens[row]} tokens, forecast`),
+      made("div", "", `${pays}${end}`),
+    );
+  });
+  hover.addEventListener("pointerleave", hide);
+}
+
 // Legend: a memory can be switched off in every figure of its group.
 function hidden(node) {
   const pressed = node.closest(".group").querySelectorAll(".legend button[aria-pressed=false]");
@@ -132,6 +162,15 @@ for (const legend of document.querySelectorAll(".legend")) {
   });
 }
 
+// Choices of one kind in a section go together: who looks at one cell sees that cell in every figure.
+for (const input of document.querySelectorAll(".tabs > input[data-kind]")) {
+  input.addEventListener("change", () => {
+    for (const other of input.closest(".group").querySelectorAll(`input[data-kind="${input.dataset.kind}"]`)) {
+      if (other.dataset.choice === input.dataset.choice) other.checked = true;
+    }
+  });
+}
+
 // Sorting: the better end first, then the other way round; what is unknown stays last.
 for (const table of document.querySelectorAll("table.sortable")) {
   const heads = [...table.tHead.rows[0].cells];
@@ -147,7 +186,8 @@ for (const table of document.querySelectorAll("table.sortable")) {
       const rows = [...body.rows].sort((one, two) => {
         const [a, b] = [one, two].map((row) => row.cells[column].dataset.value);
         if (a === undefined || b === undefined) return (a === undefined) - (b === undefined);
-        return sign * (column ? Number(a) - Number(b) : a.localeCompare(b));
+        if (head.dataset.better === "text") return sign * a.localeCompare(b, "en", { numeric: true });
+        return sign * (Number(a) - Number(b));
       });
       body.append(...rows);
     });

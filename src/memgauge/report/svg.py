@@ -9,6 +9,8 @@ from html import escape
 from math import ceil, floor, log10
 from typing import Protocol
 
+import numpy as np
+
 # Width of a character over the font size, on average, in a wide sans serif at half-bold.
 CHARACTER = 0.61
 
@@ -115,6 +117,27 @@ def path(points: Sequence[tuple[float, float]], css: str) -> str:
     return tag("path", {"d": f"M{joined}", "class": css})
 
 
+def thinned(points: Sequence[tuple[float, float]], tolerance: float = 0.25) -> list[tuple[float, float]]:
+    """The fewest of ``points`` whose line runs within ``tolerance`` pixels of all (Ramer, Douglas and Peucker)."""
+    if len(points) < 3:
+        return list(points)
+    line = np.asarray(points)
+    kept = {0, len(line) - 1}
+    spans = [(0, len(line) - 1)]
+    while spans:
+        first, last = spans.pop()
+        if last - first < 2:
+            continue
+        way = line[last] - line[first]
+        off = line[first + 1 : last] - line[first]
+        away = np.abs(way[0] * off[:, 1] - way[1] * off[:, 0]) / (np.hypot(*way) or 1.0)
+        furthest = int(away.argmax()) + first + 1
+        if away.max() > tolerance:
+            kept.add(furthest)
+            spans += [(first, furthest), (furthest, last)]
+    return [points[place] for place in sorted(kept)]
+
+
 def rect(x: float, y: float, width: float, height: float, css: str, **more: object) -> str:
     """A rectangle; a width below zero is drawn as none."""
     box = {"x": x, "y": y, "width": max(0.0, width), "height": max(0.0, height), "class": css}
@@ -126,16 +149,41 @@ def dot(x: float, y: float, radius: float, css: str) -> str:
     return tag("circle", {"cx": x, "cy": y, "r": radius, "class": css})
 
 
+# What tells settings apart where colour tells memories apart.
+SHAPES = ("circle", "square", "diamond", "triangle")
+
+
+def shape(which: int, x: float, y: float, radius: float, css: str) -> str:
+    """A filled shape of SHAPES, about as large as a dot of ``radius``."""
+    match SHAPES[which % len(SHAPES)]:
+        case "square":
+            side = radius * 1.75
+            return rect(x - side / 2, y - side / 2, side, side, css, rx=1.5)
+        case "diamond":
+            reach = radius * 1.3
+            corners = [(x, y - reach), (x + reach, y), (x, y + reach), (x - reach, y)]
+        case "triangle":
+            reach = radius * 1.25
+            corners = [(x, y - reach), (x + reach, y + reach * 0.8), (x - reach, y + reach * 0.8)]
+        case _:
+            return dot(x, y, radius, css)
+    joined = " ".join(f"{left:.1f},{top:.1f}" for left, top in corners)
+    return tag("polygon", {"points": joined, "class": css})
+
+
 def label(x: float, y: float, words: str, css: str = "", anchor: str = "start") -> str:
     """A text; its middle is at ``y``."""
     place = {"x": x, "y": y, "dy": "0.35em", "text_anchor": anchor}
     return tag("text", {**place, **({"class": css} if css else {})}, escape(words))
 
 
-def mark(css: str, memory: str, told: str, *children: str) -> str:
-    """A thing that can be pointed at and reached by keyboard, and tells ``told``; it belongs to ``memory``."""
-    about = {"class": f"mark {css}", "data_memory": memory, "tabindex": 0, "role": "img", "aria_label": told}
-    return tag("g", about, tag("title", {}, escape(told)), *children)
+def mark(css: str, memory: str, told: str, *children: str, by_key: bool = True) -> str:
+    """A thing that can be pointed at and tells ``told``; it belongs to ``memory``.
+
+    ``by_key``: it is reached by keyboard as well.
+    """
+    about = {"class": f"mark {css}", "data_memory": memory, "role": "img", "aria_label": told}
+    return tag("g", {**about, "tabindex": 0} if by_key else about, tag("title", {}, escape(told)), *children)
 
 
 def picture(width: float, height: float, css: str, title: str, *children: str) -> str:

@@ -34,7 +34,7 @@ def category_table(group: Group, styles: Styles) -> Markup | None:
     if not most:
         return None
     columns = [
-        Column.of_estimate(f"{name} (n = {n})", f"token F1 on questions of category {name}", _category(name))
+        Column[MemoryRow].of_estimate(f"{name} (n = {n})", f"token F1 on questions of category {name}", _category(name))
         for name, n in sorted(most.items())
     ]
     return memory_table(ordered(group), columns, styles, "Token F1 by category")
@@ -57,81 +57,83 @@ def ordered(group: Group) -> list[MemoryRow]:
     return sorted(group.rows, key=lambda row: (row.control, row.cost is None, row.cost or 0.0))
 
 
-def _summary(group: Group) -> Iterator[Column]:
+def _summary(group: Group) -> Iterator[Column[MemoryRow]]:
     unit = "turn" if group.per_turn else "question"
     most = max((row.cost or 0.0 for row in group.rows), default=0.0)
     full = next((row.cost for row in group.rows if row.reference), None)
-    yield Column(
+    yield Column[MemoryRow](
         f"Input tokens / {unit}", f"model input tokens per {unit} over all stages, cached input included",
         lambda row: _cost_cell(row, most), lambda row: row.cost,
     )  # fmt: skip
     if any(_usd(row) is not None for row in group.rows):
-        yield Column(
+        yield Column[MemoryRow](
             f"Dollars / {unit}", "≥ marks a sum that lacks calls without a known price",
             lambda row: words.dollars(ran.money if (ran := _ran(row)) else None), _usd,
         )  # fmt: skip
-    yield Column(
+    yield Column[MemoryRow](
         "Token F1", "mean over answered questions, with its 95 % interval",
         lambda row: _f1_cell(row.f1), lambda row: mean(row.f1), "high",
     )  # fmt: skip
-    yield Column(
+    yield Column[MemoryRow](
         "Evidence recalled", "share of the turns that hold the answer that were among all that was recalled",
         lambda row: words.percent(mean(_score(row, "evidence_recall"))),
         lambda row: mean(_score(row, "evidence_recall")), "high",
     )  # fmt: skip
     if any(row.break_even for row in group.rows):
-        yield Column(
+        yield Column[MemoryRow](
             "Break-even", "the turn from which its cumulative cost stays below full history's",
             lambda row: words.UNKNOWN if row.reference else words.break_even(row.break_even), _turn,
         )  # fmt: skip
     if full:
         over = "its cost over that of resending everything"
-        yield Column.of_number("vs full history", over, lambda row: _over(row.cost, full), words.ratio)
-    yield Column(
+        yield Column[MemoryRow].of_number("vs full history", over, lambda row: _over(row.cost, full), words.ratio)
+    yield Column[MemoryRow](
         "Errors", "questions without an answer, and units that failed: neither right nor wrong",
         words.errors, lambda row: row.error_share,
     )  # fmt: skip
-    yield Column(
+    yield Column[MemoryRow](
         "Latency", f"seconds of model calls from read to answer, per {unit}: mean, 90th percentile",
         lambda row: words.latency(row.latency), lambda row: row.latency.mean if row.latency else None,
     )  # fmt: skip
     after = "bytes of the store after the last write"
-    yield Column.of_number("Store", after, lambda row: row.store_bytes, words.size)
+    yield Column[MemoryRow].of_number("Store", after, lambda row: row.store_bytes, words.size)
 
 
-def _details() -> Iterator[Column]:
+def _details() -> Iterator[Column[MemoryRow]]:
     for name in ("exact_match", "sub_em", "evidence_recall@5", "evidence_recall@10", "evidence_ndcg@10"):
-        yield Column.of_estimate(METRICS[name].title, "mean over questions, with its 95 % interval", _scored(name))
-    yield Column.of_number(
+        yield Column[MemoryRow].of_estimate(
+            METRICS[name].title, "mean over questions, with its 95 % interval", _scored(name)
+        )
+    yield Column[MemoryRow].of_number(
         "output / turn", "visible output tokens per turn",
         lambda row: row.serving.output_per_turn if row.serving else None,
     )  # fmt: skip
-    yield Column.of_number(
+    yield Column[MemoryRow].of_number(
         "embedded / turn", "tokens given to the embedding model per turn",
         lambda row: row.serving.embedding_per_turn if row.serving else None,
     )  # fmt: skip
-    yield Column.of_number(
+    yield Column[MemoryRow].of_number(
         "calls / turn", "chat calls per turn, the answer's own included",
         lambda row: row.serving.calls_per_turn if row.serving else None,
     )  # fmt: skip
-    yield Column.of_number(
+    yield Column[MemoryRow].of_number(
         "input / question", "model input tokens of reading and answering one question",
         lambda row: row.asking.input_per_question if row.asking else None,
     )  # fmt: skip
-    yield Column(
+    yield Column[MemoryRow](
         "waited", "seconds from read to answer as waited, queueing and retries included: mean, 90th percentile",
         lambda row: words.latency(ran.waited if (ran := _ran(row)) else None),
         lambda row: ran.waited.mean if (ran := _ran(row)) and ran.waited else None,
     )  # fmt: skip
 
 
-def _efficiency(name: str, figures: dict[str, dict[str, float | None]]) -> Column:
+def _efficiency(name: str, figures: dict[str, dict[str, float | None]]) -> Column[MemoryRow]:
     timed = name in ("question_s", "question_s_p90", "write_s", "read_s", "wall_s", "wall_s_per_question")
     told = words.size if name == "store_bytes" else words.seconds if timed else words.count
     identity = f"{IDS[name]} " if name in IDS else ""
     title = name.replace("_s_per_question", " per question").replace("_s_p90", " p90").removesuffix("_s")
     title = title.replace("read_answer", "read+answer").replace("_", " ")
-    return Column.of_number(
+    return Column[MemoryRow].of_number(
         f"{identity}{title}", f"column {name} of the ledger's figures", lambda row: figures[row.memory][name], told
     )
 
@@ -179,7 +181,7 @@ def _usd(row: MemoryRow) -> float | None:
     return ran.money.usd if ran else None
 
 
-def _known(column: Column, group: Group) -> bool:
+def _known(column: Column[MemoryRow], group: Group) -> bool:
     return any(column.key(row) is not None for row in group.rows)
 
 

@@ -1,5 +1,8 @@
 """Figures as words: how tokens, seconds, bytes, dollars and shares are written, everywhere alike."""
 
+from collections.abc import Sequence
+from math import floor, log10
+
 from memgauge.analysis.break_even import BreakEven
 from memgauge.analysis.intervals import Estimate
 from memgauge.analysis.memory_rows import MemoryRow, Seconds
@@ -72,8 +75,37 @@ def dollars(money: Money | None) -> str:
         return UNKNOWN
     if money.usd is None:
         return money.note or "no price known"
-    digits = 2 if money.usd >= 1 else 6 if money.usd < 0.01 else 4
-    return f"{'' if money.complete else '≥ '}${money.usd:,.{digits}f}"
+    return f"{'' if money.complete else '≥ '}{usd(money.usd)}"
+
+
+def decimal(value: float | None, digits: int = 2) -> str:
+    """A figure without a unit: ``0.97``, ``−0.04``."""
+    if value is None:
+        return UNKNOWN
+    told = f"{value:.{digits}f}"
+    return told.replace("-", "−" if told.strip("-0.") else "")
+
+
+def usd(value: float | None) -> str:
+    """US dollars in three digits or whole cents: ``$0.000412``, ``$0.0352``, ``$12.40``."""
+    if value is None:
+        return UNKNOWN
+    if value == 0:
+        return "$0"
+    digits = 2 if value >= 1 else min(9, 2 - floor(log10(value)))
+    return f"${value:,.{digits}f}"
+
+
+def usd_tick(value: float) -> str:
+    """A round sum on an axis: ``$0.05``, ``$12``."""
+    return f"${value:,.6g}"
+
+
+def error(value: float | None) -> str:
+    """A relative error: ``3.2 %``, ``48 %``."""
+    if value is None:
+        return UNKNOWN
+    return f"{value * 100:.1f} %" if value < 0.0995 else f"{value * 100:.0f} %"
 
 
 def break_even(found: BreakEven | None) -> str:
@@ -83,6 +115,11 @@ def break_even(found: BreakEven | None) -> str:
     if found.turn is None:
         return f"never in {found.last_turn}"
     return f"turn {found.turn}" if found.turn else "from the start"
+
+
+def listed(names: Sequence[str]) -> str:
+    """``a``, ``a and b``, ``a, b and c``."""
+    return "".join(names) if len(names) < 2 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
 def errors(row: MemoryRow) -> str:
