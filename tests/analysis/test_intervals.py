@@ -1,6 +1,7 @@
+import numpy as np
 import pytest
 
-from memgauge.analysis.intervals import cluster_mean, share, wilson
+from memgauge.analysis.intervals import Resamples, cluster_mean, estimate, share, wilson
 
 
 def test_wilson_as_published():
@@ -50,3 +51,34 @@ def test_the_same_seed_gives_the_same_interval():
     values, clusters = [0.1, 0.5, 0.9, 0.3], ["a", "b", "c", "d"]
     assert cluster_mean(values, clusters, seed=3) == cluster_mean(values, clusters, seed=3)
     assert cluster_mean([], []) is None
+
+
+def test_figures_of_the_same_draws_can_be_subtracted():
+    values = np.random.default_rng(1).random((60, 2))
+    drawn = Resamples([place // 10 for place in range(60)])
+    means = drawn.means(np.column_stack((values, values[:, 1] - values[:, 0])))
+    assert means[:, 2] == pytest.approx(means[:, 1] - means[:, 0])
+
+
+@pytest.mark.parametrize("conversations", [1, 3, 6])
+def test_a_missing_value_takes_no_part(conversations):
+    clusters = [place % conversations for place in range(60)]
+    values = np.array([[np.nan if place >= 30 else 0.5] for place in range(60)])
+    assert set(Resamples(clusters, resamples=50).means(values)[:, 0]) == {0.5}
+
+
+def test_a_mean_of_nothing_is_no_number():
+    # the only value stands in one of six conversations, which some resamples do not draw
+    values = np.full((6, 1), np.nan)
+    values[0] = 1
+    means = Resamples(range(6), resamples=200).means(values)[:, 0]
+    assert set(means[~np.isnan(means)]) == {1.0}
+    # a resample misses it with a chance of (5/6)^6 = 0.335
+    assert np.isnan(means).mean() == pytest.approx(0.335, abs=0.1)
+
+
+def test_a_share_may_have_both_intervals():
+    values = np.array([1.0, 0.0, np.nan])
+    found = estimate(values, np.array([0.4, 0.6]), "drawn", binary=True)
+    assert (found.value, found.n, found.wilson) == (0.5, 2, wilson(1, 2))
+    assert estimate(np.array([np.nan]), np.array([np.nan]), "drawn") is None

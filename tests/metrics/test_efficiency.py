@@ -75,3 +75,17 @@ def test_there_is_a_row_for_each_memory_and_protocol_and_unfinished_units_do_not
     assert set(IDS) <= set(found.columns)
     none = found.filter((found["memory"] == "none") & (found["protocol"] == "serve"))
     assert none["read_answer_calls"].item() == 24  # the failed unit's call is not among them
+
+
+def test_compression_is_what_was_written_over_what_the_stores_hold(tmp_path):
+    with Ledger.create(tmp_path / FILE_NAME, {}) as ledger:
+        # 100 + 200 tokens written, 20 + 40 held: 300 / 60; the unit that does not know its store is left out
+        for unit, written, store in ((1, 100, (9, 20)), (2, 200, (9, 40)), (3, 500, None)):
+            ledger.add_units([unit_record(unit, "mem", "recall", seed=unit)])
+            ledger.start_unit(unit, 0.0)
+            ledger.end_unit(unit, "done", now=1.0, wall_s=1.0, store=store, written_tokens=written)
+        ledger.add_units([unit_record(4, "empty", "recall")])
+        ledger.start_unit(4, 0.0)
+        ledger.end_unit(4, "done", now=1.0, wall_s=1.0, store=(0, 0), written_tokens=100)
+    found = dict(efficiency(Frames(tmp_path)).select("memory", "compression").iter_rows())
+    assert found == {"mem": 5.0, "empty": None}

@@ -95,7 +95,8 @@ async def test_answers_are_recorded_with_golds_evidence_and_what_was_recalled(tm
 
 async def test_a_dated_question_says_when_it_was_asked(tmp_path: Path) -> None:
     backbone = Scripted()
-    dated = Conversation("c", TURNS, (Question("q1", "How long ago?", ("a week",), time=datetime(2023, 5, 30, 23, 40)),))
+    question = Question("q1", "How long ago?", ("a week",), time=datetime(2023, 5, 30, 23, 40))
+    dated = Conversation("c", TURNS, (question,))
     with new_ledger(tmp_path / "ledger.sqlite") as ledger:
         await recall(Play(open_unit(ledger, backbone), ledger, FullHistory(), dated, 1, answer_tokens=9))
     assert backbone.requests[0].messages[1].parts[-1] == "Question, asked on 30 May 2023, 23:40: How long ago?"

@@ -41,6 +41,8 @@ class QuestionRow:
 
 def question_rows(played: Played, limit: int = MOST_QUESTIONS) -> tuple[QuestionRow, ...]:
     """At most ``limit`` questions, spread evenly over all that were asked, of each item's first seed."""
+    if not len(played.answers):
+        return ()
     units = played.units.filter(pl.col("questions") > 0)
     first = units.filter(pl.col("seed") == pl.col("seed").min().over("item"))
     values = played.scores.pivot("metric", index=["unit", "ordinal"], values="value")

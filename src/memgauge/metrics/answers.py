@@ -40,9 +40,13 @@ class _Punctuation(dict[int, int | None]):
 _PUNCTUATION = _Punctuation()
 
 
-@lru_cache(maxsize=1 << 14)
 def normalize(text: str) -> str:
     """Lower-case, without punctuation and the articles a, an, the, words one space apart."""
+    return _normalized(text) if len(text) < 1000 else _normalized.__wrapped__(text)  # 100 kB are not remembered
+
+
+@lru_cache(maxsize=1 << 14)
+def _normalized(text: str) -> str:
     bare = text.lower().translate(_PUNCTUATION)
     return " ".join(_ARTICLES.sub(" ", bare).split())
 

@@ -1,9 +1,10 @@
-"""Efficiency figures E1 to E15 of "Harness the Memory", per memory, workload and protocol.
+"""Efficiency figures E1 to E15 and compression P5 of "Harness the Memory", per memory, workload and protocol.
 
 Only finished units count. Tokens, calls and wall-clock seconds are sums over them, E1 and E7 are means, E2 to E4
 are means (E2 with its 90th percentile) over steps whose model calls were all made in the attempt that was timed:
 a step that was served from the record has no latency. E4 is null where nothing was asked of a store, E12 to E15
-are our reading of a text that does not define them. An unknown token count makes its sum null.
+are our reading of a text that does not define them. An unknown token count makes its sum null. P5 is the tokens
+given to write over those in the stores afterwards: below 1 where they grew, null where no store holds text.
 """
 
 import polars as pl
@@ -12,12 +13,13 @@ from memgauge.ledger.frames import Frames
 
 KEYS = ("memory", "setting", "workload", "protocol")
 
-# Column of the frame -> the papers' id. All are better when lower but E7, which has no direction.
+# Column of the frame -> the papers' id. All are better when lower but E7 and P5, which have no direction.
 IDS = {
     "store_bytes": "E1", "question_s": "E2", "question_s_p90": "E2", "write_s": "E3", "read_s": "E4",
     "write_tokens": "E5", "write_calls": "E6", "context_tokens": "E7", "read_tokens": "E8", "read_calls": "E9",
     "read_answer_tokens": "E8", "read_answer_calls": "E9", "manage_tokens": "E10", "manage_calls": "E11",
     "total_tokens": "E12", "auxiliary_calls": "E13", "wall_s": "E14", "wall_s_per_question": "E15",
+    "compression": "P5",
 }  # fmt: skip
 
 CALL_COLUMNS = (
@@ -35,12 +37,15 @@ def efficiency_of(units: pl.DataFrame, calls: pl.DataFrame, steps: pl.DataFrame)
     """The same, of frames read already."""
     done = units.filter(pl.col("status") == "done")
     keyed = done.select("unit", *KEYS)
+    kept = pl.col("store_tokens").is_not_null() & pl.col("written_tokens").is_not_null()
+    held = pl.col("store_tokens").filter(kept).sum()
     whole = done.group_by(KEYS, maintain_order=True).agg(
         pl.col("store_bytes").mean(),
         pl.col("wall_s").sum(),
         pl.when(pl.col("questions").sum() > 0)
         .then(pl.col("wall_s").sum() / pl.col("questions").sum())
         .alias("wall_s_per_question"),
+        pl.when(held > 0).then(pl.col("written_tokens").filter(kept).sum() / held).alias("compression"),
     )
     spent = calls.join(keyed, on="unit").group_by(KEYS).agg(*_spending())
     timed = timed_steps(steps, calls).join(keyed, on="unit")
