@@ -85,7 +85,7 @@ def experiment_flags(command: Callable[..., Any]) -> Callable[..., Any]:
 @cli.command()
 @experiment_flags
 @click.option("--out", type=click.Path(path_type=Path), help="Run directory (default: runs/NAME).")
-@click.option("--concurrency", type=click.IntRange(min=1), help="Units, and questions, side by side.")
+@click.option("--concurrency", type=click.IntRange(min=1), help="Calls side by side.")
 @click.option("--max-tokens", type=click.IntRange(min=1), help="Stop before more tokens than this are spent.")
 @click.option("--max-usd", type=click.FloatRange(min=0), help="Stop before more dollars than this are spent.")
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")

@@ -53,7 +53,7 @@ async def finished(tmp_path: Path) -> Path:
 
 def sits(judge: Judge, monkeypatch: pytest.MonkeyPatch) -> Judge:
     """Puts ``judge`` in the place of the constant backbone."""
-    monkeypatch.setattr(models.backbones, "create", lambda setting: judge)
+    monkeypatch.setattr(models.backbones, "create", lambda setting, max_connections: judge)
     return judge
 
 

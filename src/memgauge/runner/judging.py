@@ -70,13 +70,13 @@ async def judge_run(
     card = load_card(judging.prices) if judging.prices else None
     tasks, skipped = _tasks(Frames(directory), judging)
     async with AsyncExitStack() as stack:
-        models = await open_models(judging.setting, stack)
+        models = await open_models(judging.setting, stack, limits.calls(paid=True))
         stack.enter_context(locked(directory))
         ledger = stack.enter_context(Ledger.open(directory / FILE_NAME, fsync=models.backbone.paid))
         budget = Budget(max_tokens=limits.max_tokens, max_usd=limits.max_usd, spent=spent(ledger, card))
         meter = meter_of(ledger, judging.setting, models, budget, card)
         units = {task.answered.unit: meter.reopen(task.answered.unit) for task in tasks}
-        concurrency = limits.side_by_side(models.backbone.paid)
+        concurrency = limits.tasks(models.backbone.paid)
         given, errors, stopped = await _give(tasks, units, ledger, concurrency, tick or (lambda given, all_: None))
     return Judged(given, errors, skipped, stopped)
 

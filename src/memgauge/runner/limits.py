@@ -7,12 +7,17 @@ _SIDE_BY_SIDE = 32  # where the models run elsewhere; local ones serve one call 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Units and questions side by side (None: as suits the models), and caps on what is spent."""
+    """Calls side by side (None: as suits the models), and caps on what is spent."""
 
     concurrency: int | None = None
     max_tokens: int | None = None
     max_usd: float | None = None
 
-    def side_by_side(self, paid: bool) -> int:
-        """How many units, questions or verdicts may be in hand at a time."""
+    def calls(self, paid: bool) -> int:
+        """How many calls may be under way at a time."""
         return self.concurrency or (_SIDE_BY_SIDE if paid else 1)
+
+    def tasks(self, paid: bool) -> int:
+        """How many units, questions or verdicts may be in hand: a few more than calls, so that a call is ready."""
+        calls = self.calls(paid)
+        return calls + calls // 4

@@ -47,8 +47,8 @@ def check(setting: Setting) -> None:
     embedders.check(setting)
 
 
-async def open_models(setting: Setting, stack: AsyncExitStack) -> Models:
-    """The models of a setting that ``check`` has passed; ``stack`` closes them.
+async def open_models(setting: Setting, stack: AsyncExitStack, calls: int) -> Models:
+    """The models of a setting that ``check`` has passed, for ``calls`` at a time; ``stack`` closes them.
 
     Raises UserError where an endpoint is unreachable, its key is wrong, or it does not have the model.
     """
@@ -59,7 +59,9 @@ async def open_models(setting: Setting, stack: AsyncExitStack) -> Models:
             await model.check()
         return model
 
-    return Models(await opened(backbones.create(setting)), await opened(embedders.create(setting)))
+    return Models(
+        await opened(backbones.create(setting, max_connections=calls)), await opened(embedders.create(setting))
+    )
 
 
 async def open_gateway(experiment: Experiment, stack: AsyncExitStack) -> Gateway | None:

@@ -51,7 +51,10 @@ async def run(
     for word in loaded.left_out:
         listener.warned(word)
     async with AsyncExitStack() as stack:
-        models = {name: await open_models(setting, stack) for name, setting in experiment.settings.items()}
+        models = {
+            name: await open_models(setting, stack, limits.calls(paid=True))
+            for name, setting in experiment.settings.items()
+        }
         for _, workload in loaded.workloads:
             await workload.prepare(next(iter(models.values())).backbone)
         named = {name: (pair.backbone.model, pair.embedder.model) for name, pair in models.items()}
@@ -64,7 +67,7 @@ async def run(
         meters = {
             name: meter_of(ledger, experiment.settings[name], pair, budget, card) for name, pair in models.items()
         }
-        concurrency = limits.side_by_side(paid)
+        concurrency = limits.tasks(paid)
         around = Surroundings(
             ledger,
             work=directory / "work",
