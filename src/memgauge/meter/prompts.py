@@ -77,7 +77,7 @@ class PromptIndex:
             prefix_tokens=prefix,
             prefix_turns_ago=turn - source[0] if source and prefix else None,
         )
-        return Observed(self, stage, _Trail(root_digest, pieces, digests, sums, turn), shared, record, last)
+        return Observed(self, stage, _Trail(root_digest, pieces, digests, sums, turn), nearest, shared, record, last)
 
     def _longest_sent(self, digests: list[bytes], low: int) -> int:
         """Pieces of the longest prefix ever sent; every prefix of a sent prefix was sent, so bisection finds it."""
@@ -101,12 +101,15 @@ class PromptIndex:
             known.append(self._sent[digests[length - 1]])
         return max(known, default=None)
 
-    def _add(self, stage: str, trail: _Trail, shared: int) -> None:
+    def _add(self, stage: str, trail: _Trail, nearest: _Trail | None, shared: int) -> None:
         mark = (trail.turn, trail.call)
         replaced = self._trails.get(stage)
         if replaced is not None:
             # From here on only ``_sent`` knows how recent the replaced prompt's own tail is.
-            kept = common_prefix(replaced.pieces, trail.pieces) if replaced.root == trail.root else 0
+            if replaced is nearest:
+                kept = shared
+            else:
+                kept = common_prefix(replaced.pieces, trail.pieces) if replaced.root == trail.root else 0
             self._mark(replaced.digests[kept:], (replaced.turn, replaced.call))
         self._mark(trail.digests[shared:], mark)
         self._trails[stage] = trail
@@ -124,6 +127,7 @@ class Observed:
     index: PromptIndex
     stage: str
     trail: _Trail
+    nearest: _Trail | None  # the earlier prompt that it shares its first ``shared`` pieces with
     shared: int
     record: PromptRecord
     digest: bytes
@@ -131,7 +135,7 @@ class Observed:
     def sent(self, call: int) -> None:
         """The prompt went upstream as ``call``: later prompts may share its prefix."""
         self.trail.call = call
-        self.index._add(self.stage, self.trail, self.shared)
+        self.index._add(self.stage, self.trail, self.nearest, self.shared)
 
 
 def _partial(before: tuple[str, ...], now: tuple[str, ...], at: int) -> int:
