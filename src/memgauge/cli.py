@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from memgauge import __version__
-from memgauge.commands import reading
+from memgauge.commands import comparing, reading
 from memgauge.commands.parse import names, option
 from memgauge.commands.reading import write_report
 from memgauge.errors import UserError
@@ -50,7 +50,7 @@ def cli() -> None:
     """
 
 
-for _command in (reading.report, reading.analyze, reading.reprice, reading.export):
+for _command in (reading.report, reading.analyze, reading.reprice, reading.export, comparing.compare):
     cli.add_command(_command)
 
 

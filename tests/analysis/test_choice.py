@@ -8,7 +8,7 @@ from memgauge.analysis.memory_rows import MemoryRow, Quality
 def _row(memory, f1, cost, *, unranked=None):
     scores = {"token_f1": Estimate(f1, f1, f1, 10, "by hand")}
     return MemoryRow(memory, "{}", False, False, unranked, {"done": 1}, 0.0, cost, None, None, None,
-                     Quality(10, 10, 0, scores, {}), None)  # fmt: skip
+                     Quality(10, 10, 0, scores), None)  # fmt: skip
 
 
 def _known(**values):

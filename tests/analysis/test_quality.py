@@ -67,6 +67,25 @@ def test_task_averaged_accuracy_weighs_every_type_the_same(tmp_path):
     assert (memory.unanswerable.asked, memory.unanswerable.scores["judge"].value) == (1, 0)
 
 
+def test_questions_that_have_an_answer_are_told_apart_from_those_that_have_none(tmp_path):
+    answers = [
+        Said("Pepper", category="4"),
+        Said("Ginger", category="1"),
+        Said("Not mentioned.", category="5", golds=(), unanswerable=True),
+    ]
+    (memory,) = _only(recalled_ledger(tmp_path / "a", Asked(answers, workload="locomo"))).memories
+    assert (memory.answerable.asked, memory.answerable.scores["locomo_f1"].value) == (2, 0.5)
+    assert (memory.unanswerable.asked, memory.whole.scores["locomo_f1"].value) == (1, pytest.approx(2 / 3))
+    (memory,) = _only(recalled_ledger(tmp_path / "b", Asked(answers[:2], workload="locomo"))).memories
+    assert (memory.answerable, memory.unanswerable) == (None, None)
+
+
+def test_the_rubric_that_the_scores_go_by_is_named(tmp_path):
+    judged = [Said("Pepper", verdicts={"strict-1": "C", "standard-1": "W"})]
+    assert _only(recalled_ledger(tmp_path / "a", Asked(judged))).rubric == "standard-1"
+    assert _only(recalled_ledger(tmp_path / "b", Asked([Said("Pepper")]))).rubric is None
+
+
 def test_a_share_has_wilsons_interval_beside_the_clustered_one(tmp_path):
     answers = [Said("Pepper" if place % 2 else "Ginger") for place in range(40)]
     (memory,) = _only(recalled_ledger(tmp_path, Asked(answers))).memories

@@ -10,6 +10,7 @@ from memgauge.analysis.summary import summarize
 from memgauge.ledger.frames import Frames
 from memgauge.ledger.records import StepRecord
 from memgauge.ledger.writer import FILE_NAME, Ledger
+from recalled_ledgers import Asked, Said, recalled_ledger
 
 
 @pytest.fixture(scope="module")
@@ -121,11 +122,11 @@ def test_cells_of_the_grid_and_settings_are_not_mixed(tmp_path):
 
 def test_accuracy_carries_its_interval_and_number(tmp_path):
     (row,) = _run(tmp_path, _answered(1, "mem", "red car", "blue car", "a red car!", "bike")).groups[0].rows
-    assert row.f1.value == pytest.approx((1 + 0.5 + 1 + 0) / 4)
-    assert row.f1.n == 4
-    assert row.f1.low < row.f1.value < row.f1.high
+    assert row.accuracy.value == pytest.approx((1 + 0.5 + 1 + 0) / 4)
+    assert row.accuracy.n == 4
+    assert row.accuracy.low < row.accuracy.value < row.accuracy.high
     exact = row.quality.scores["exact_match"]
-    assert (exact.value, exact.method) == (0.5, "Wilson 95 %")
+    assert (exact.value, exact.method) == (0.5, "bootstrap 95 % over the questions of one conversation")
 
 
 def test_where_nothing_was_served_the_cost_is_counted_per_question(tmp_path):
@@ -138,13 +139,13 @@ def test_where_nothing_was_served_the_cost_is_counted_per_question(tmp_path):
 def test_where_turns_were_served_a_memory_that_was_not_has_no_cost(tmp_path):
     rows = _rows(_run(tmp_path, _served(1, "mem", 10), _answered(2, "oracle", "red car")))
     assert rows["oracle"].cost is None
-    assert rows["oracle"].f1.value == 1
+    assert rows["oracle"].accuracy.value == 1
 
 
 def test_an_error_is_neither_right_nor_wrong_nor_dropped(tmp_path):
     (row,) = _run(tmp_path, _answered(1, "mem", *["red car"] * 19, None)).groups[0].rows
     assert (row.quality.asked, row.quality.answered, row.quality.errors) == (20, 19, 1)
-    assert row.f1.value == 1
+    assert row.accuracy.value == 1
     assert row.error_share == 0.05
     assert row.unranked is None  # not more than 5 %
 
@@ -239,11 +240,27 @@ def test_a_running_run_is_summed_up_so_far(tmp_path):
     assert any("1 running, 1 planned of 2 units" in caveat for caveat in found.caveats)
 
 
-def test_questions_stand_with_every_memorys_answer_and_verdict(summary):
-    third = next(asked for asked in summary.groups[0].questions if asked.question == "q3")
-    assert third.golds == ("Pepper",)
-    assert third.answers.keys() == set(MEMORIES)
-    assert third.answers["oracle"].verdict == "right"
-    assert third.answers["none"].verdict == "wrong"
-    assert third.answers["rolling-window"].verdict == "error"
-    assert "500" in third.answers["rolling-window"].text
+def test_accuracy_is_the_judges_where_all_that_compete_were_judged(tmp_path):
+    judged, unseen = Said("Ginger", verdicts={"standard-1": "C"}), Said("Pepper")
+    both = recalled_ledger(tmp_path / "a", Asked([judged], "bm25"), Asked([judged], "dense"))
+    (group,) = summarize(both).groups
+    assert (group.metric, {row.accuracy.value for row in group.rows}) == ("judge", {1.0})
+    one = recalled_ledger(tmp_path / "b", Asked([judged], "bm25"), Asked([unseen], "dense"))
+    (group,) = summarize(one).groups
+    assert (group.metric, [row.accuracy.value for row in group.rows]) == ("token_f1", [0.0, 1.0])
+
+
+def test_a_judge_that_cannot_judge_makes_it_a_trial_run(tmp_path):
+    said = Said("Pepper", verdicts={"standard-1": "C"})
+    recalled_ledger(tmp_path, Asked([said], unit={"backbone": "endpoint"}))
+    with Ledger.open(tmp_path / FILE_NAME) as ledger:
+        ledger.add_call(call_record(1, 1, 1, "judge", attempt=0, question="q1", model="extractive-1"))
+    found = summarize(Frames(tmp_path))
+    assert found.ran.judges == ("extractive-1",)
+    assert found.caveats == ("judged by extractive: rules that fill in a form; its verdicts are no judgement",)
+    assert found.groups[0].caveat == found.caveats[0]
+
+
+def test_the_quality_tables_are_part_of_it(summary):
+    (table,) = summary.quality.workloads
+    assert (table.workload, table.leading) == ("sample", "token_f1")

@@ -68,7 +68,7 @@ def test_where_full_history_wins_it_is_told_what_the_cheaper_ones_lack(group):
     found = replace(group, caveat=None, choice=Choice("full-history", "full-history", 0.9, 0.9, 1000, 1.0, None, None))
     rows = {row.memory: row for row in found.rows}
     assert "".join(headline.title(found)) == "Nothing cheaper than full-history still knows"
-    share = round(rows["bm25"].f1.value / 0.9 * 100)
+    share = round(rows["bm25"].accuracy.value / 0.9 * 100)
     assert headline.knows(found).endswith(f" bm25 costs 34 % of that and reaches {share} % of its F1.")
 
 

@@ -2,21 +2,34 @@ import re
 
 import pytest
 
-from ledger_fixtures import answer_record, sample_ledger, unit_record
-from memgauge.analysis.summary import summarize
+from ledger_fixtures import answer_record, call_record, sample_ledger, unit_record
+from memgauge.analysis.question_rows import question_rows
+from memgauge.analysis.read import read
+from memgauge.analysis.summary import summarize, summary_of
 from memgauge.ledger.frames import Frames
+from memgauge.ledger.records import PromptRecord, VerdictRecord
 from memgauge.ledger.writer import FILE_NAME, Ledger
 from memgauge.report.page import PageError, memory_styles, page, write_page
 from tags import Tags
 
 
 @pytest.fixture(scope="module")
-def summary(tmp_path_factory):
-    return summarize(Frames(sample_ledger(tmp_path_factory.mktemp("run"))))
+def ledger(tmp_path_factory):
+    return read(Frames(sample_ledger(tmp_path_factory.mktemp("run"))))
 
 
-def test_the_page_is_whole_and_loads_nothing(summary):
-    text = page(summary)
+@pytest.fixture(scope="module")
+def summary(ledger):
+    return summary_of(ledger)
+
+
+@pytest.fixture(scope="module")
+def questions(ledger):
+    return question_rows(ledger)
+
+
+def test_the_page_is_whole_and_loads_nothing(summary, questions):
+    text = page(summary, questions)
     found = Tags(text).found
     assert not [
         attributes for _, attributes in found if attributes.keys() & {"src", "srcset", "action", "onclick", "style"}
@@ -44,15 +57,20 @@ def test_what_models_and_data_sets_say_is_never_markup(tmp_path):
         ledger.start_unit(1, 0.0)
         ledger.add_answer(answer_record(1, 1, [evil], evil, text=evil, category=evil))
         ledger.end_unit(1, "done", now=1.0, wall_s=1.0)
+        ledger.add_verdict(VerdictRecord(1, 1, evil, 1, "wrong", "ok", evil))
+        prompt = PromptRecord(None, 0, ("\x02user", "Remembered:\n", evil, "Question"), 1, 0, None)
+        ledger.add_call(call_record(1, 1, 1, "answer", question="q1", prompt=prompt))
         ledger.end_unit(2, "failed", now=1.0, wall_s=1.0, error=evil)
-    found = Tags(page(summarize(Frames(tmp_path)))).found
+    read_once = read(Frames(tmp_path))
+    text = page(summary_of(read_once), question_rows(read_once))
+    found = Tags(text).found
     assert not [tag for tag, _ in found if tag in ("img", "i")]
     scripts = [attributes.get("type") for tag, attributes in found if tag == "script"]
     assert [kind for kind in scripts if kind != "application/json"] == [None]  # our own, and no other
 
 
-def test_the_page_answers_the_two_questions_and_names_what_it_ran_on(summary):
-    text = re.sub(r"<[^>]+>", "", page(summary))
+def test_the_page_answers_the_two_questions_and_names_what_it_ran_on(summary, questions):
+    text = re.sub(r"<[^>]+>", "", page(summary, questions))
     assert "In this trial run, bm25 is the cheapest that still knows" in text
     assert "Cheaper than resending everything:" in text
     assert "SmolLM2-135M-Instruct (embedded)" in text
@@ -86,3 +104,11 @@ def test_a_page_that_cannot_be_written_says_where(summary, tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(PageError, match=r"cannot write .*report\.html"):
         write_page(summary, tmp_path / "file" / "report.html")
+
+
+def test_a_run_that_asked_nothing_has_neither_quality_nor_questions(tmp_path):
+    with Ledger.create(tmp_path / FILE_NAME, {}) as ledger:
+        ledger.add_units([unit_record(1, "a", "serve")])
+    read_once = read(Frames(tmp_path))
+    ids = [attributes.get("id") for _, attributes in Tags(page(summary_of(read_once), question_rows(read_once))).found]
+    assert not {"quality", "questions"} & set(ids)

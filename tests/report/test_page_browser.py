@@ -6,7 +6,9 @@ import pytest
 
 from chromium import asked_the_network, launched, needs_browser, visit
 from ledger_fixtures import sample_ledger
-from memgauge.analysis.summary import summarize
+from memgauge.analysis.question_rows import question_rows
+from memgauge.analysis.read import read
+from memgauge.analysis.summary import summary_of
 from memgauge.ledger.frames import Frames
 from memgauge.report.page import write_page
 
@@ -16,7 +18,8 @@ pytestmark = needs_browser
 @pytest.fixture(scope="module")
 def address(tmp_path_factory):
     directory = tmp_path_factory.mktemp("run")
-    write_page(summarize(Frames(sample_ledger(directory))), directory / "report.html")
+    found = read(Frames(sample_ledger(directory)))
+    write_page(summary_of(found), directory / "report.html", question_rows(found))
     return (directory / "report.html").as_uri()
 
 
@@ -88,7 +91,7 @@ def test_the_figures_can_be_read_by_keyboard(open_page):
 
 def test_the_legend_switches_a_memory_off_in_every_figure(open_page):
     browser = open_page()
-    drawn = "[...document.querySelectorAll('.wide svg [data-memory=dense]')]"
+    drawn = "[...document.querySelectorAll('.group .wide svg [data-memory=dense]')]"
     shown = f"return {drawn}.filter(node => node.getBoundingClientRect().width).length"
     before = browser.execute_script(shown)
     button = browser.find_element("css selector", ".legend [data-memory=dense]")

@@ -7,11 +7,11 @@ import numpy as np
 import polars as pl
 
 from memgauge.analysis.break_even import REFERENCE, BreakEven, Series, mean_by_turn
-from memgauge.analysis.intervals import Estimate, cluster_mean, share
+from memgauge.analysis.intervals import Estimate, cluster_mean
 from memgauge.analysis.money import Money, bill
 from memgauge.analysis.turn_costs import COLUMNS, SERVING, billed_input, call_costs, series_by_turn
 from memgauge.metrics.efficiency import timed_steps, waits
-from memgauge.metrics.score import METRICS
+from memgauge.metrics.score import METRICS, TOKEN_F1
 from memgauge.prices import PRICED_COLUMNS, PriceCard
 
 STAGES = ("answer", "read", "write", "manage")
@@ -92,14 +92,13 @@ class Asking:
 class Quality:
     """What was known. ``asked`` counts planned questions; ``errors`` are those that got no answer.
 
-    ``scores`` holds the metrics of metrics.score.METRICS over the answered ones, ``by_category`` token F1.
+    ``scores`` holds the metrics of metrics.score.METRICS over the answered ones.
     """
 
     asked: int
     answered: int
     errors: int
     scores: dict[str, Estimate]
-    by_category: dict[str, Estimate]
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +107,7 @@ class MemoryRow:
 
     ``cost`` is model input tokens per turn in a group where turns were served, per question elsewhere, and
     ``latency`` likewise: the same unit for all memories of the group, None where this one has none of it.
+    ``metric`` is the score that the group ranks by.
     """
 
     memory: str
@@ -124,11 +124,12 @@ class MemoryRow:
     quality: Quality | None
     store_bytes: float | None
     break_even: BreakEven | None = None
+    metric: str = TOKEN_F1
 
     @property
-    def f1(self) -> Estimate | None:
-        """Token F1: the accuracy that reports rank by."""
-        return self.quality.scores.get("token_f1") if self.quality else None
+    def accuracy(self) -> Estimate | None:
+        """What reports rank by: the group's ``metric``."""
+        return self.quality.scores.get(self.metric) if self.quality else None
 
 
 def memory_row(played: Played, series: Series, card: PriceCard | None, per_turn: bool) -> MemoryRow:
@@ -228,22 +229,14 @@ def _quality(played: Played) -> Quality | None:
     mine = played.only(ended)
     answered = mine.answers.filter(pl.col("outcome") == "ok")
     places = ["unit", "ordinal"]
-    where = mine.answers.select(*places, "category").join(mine.units.select("unit", "item"), on="unit")
+    where = mine.answers.select(places).join(mine.units.select("unit", "item"), on="unit")
     scored = mine.scores.join(where, on=places, maintain_order="left").drop_nulls("value")
     scores = {}
-    for name, metric in METRICS.items():
+    for name in METRICS:
         rows = scored.filter(pl.col("metric") == name)
-        values = rows["value"].to_list()
-        estimate = share(values) if metric.binary else cluster_mean(values, rows["item"].to_list())
-        if estimate:
+        if estimate := cluster_mean(rows["value"].to_list(), rows["item"].to_list()):
             scores[name] = estimate
-    f1 = scored.filter(pl.col("metric") == "token_f1").drop_nulls("category").sort("category")
-    by_category = {}
-    for (category,), rows in f1.group_by("category", maintain_order=True):
-        estimate = cluster_mean(rows["value"].to_list(), rows["item"].to_list())
-        if estimate:
-            by_category[str(category)] = estimate
-    return Quality(asked, len(answered), asked - len(answered), scores, by_category)
+    return Quality(asked, len(answered), asked - len(answered), scores)
 
 
 def _error_share(units: pl.DataFrame, answers: pl.DataFrame) -> float:

@@ -3,7 +3,7 @@
 The one structure that the terminal and the page show. Everything is computed from the ledger.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Self
 
@@ -16,6 +16,7 @@ from memgauge.analysis.failures import FailureCounts, count, explained
 from memgauge.analysis.intervals import Estimate, Numbers, Resamples, estimate
 from memgauge.analysis.memory_rows import MOST_ERRORS
 from memgauge.ledger.frames import Frames
+from memgauge.metrics.judge import decided, main_rubrics
 from memgauge.metrics.score import JUDGE, LOCOMO, LONGMEMEVAL, MEMORY_AGENT_BENCH, METRICS, scores_frame_of
 
 Mask = NDArray[np.bool_]
@@ -50,8 +51,8 @@ class MemoryQuality:
 
     ``task_averaged`` is the mean of the categories' means, each category weighing the same (LongMemEval's
     figure); ``unanswerable`` are the questions whose right answer is to abstain, which count in their category
-    too. ``unranked`` says why it competes with nobody. Questions that a failed unit never came to are errors of
-    ``whole`` and of no category.
+    too, and ``answerable`` all others: both None where there is nothing to tell apart. ``unranked`` says why it
+    competes with nobody. Questions that a failed unit never came to are errors of ``whole`` and of no category.
     """
 
     memory: str
@@ -61,12 +62,16 @@ class MemoryQuality:
     categories: dict[str, Scored]
     task_averaged: dict[str, Estimate]
     unanswerable: Scored | None
+    answerable: Scored | None
     failures: FailureCounts
 
 
 @dataclass(frozen=True, slots=True)
 class WorkloadQuality:
-    """All memories on one workload under one setting. ``metrics`` is in the order to show, the leading one first."""
+    """All memories on one workload under one setting. ``metrics`` is in the order to show, the leading one first.
+
+    ``rubric`` is the one that the judge's scores go by, None where nothing was judged.
+    """
 
     workload: str
     setting: str
@@ -74,6 +79,7 @@ class WorkloadQuality:
     metrics: tuple[str, ...]
     categories: tuple[str, ...]
     memories: tuple[MemoryQuality, ...]
+    rubric: str | None
 
     @property
     def leading(self) -> str | None:
@@ -98,14 +104,17 @@ def quality(frames: Frames) -> Quality:
 def quality_of(units: pl.DataFrame, answers: pl.DataFrame, verdicts: pl.DataFrame, scores: pl.DataFrame) -> Quality:
     """The same, of frames read already."""
     ended = units.filter(pl.col("status").is_in(("done", "failed")) & (pl.col("questions") > 0))
+    rubrics = main_rubrics(decided(verdicts), units) if len(verdicts) else {}
     tables = tuple(
-        _workload(members, answers.join(members, on="unit", how="semi", maintain_order="left"), scores)
+        _workload(members, answers.join(members, on="unit", how="semi", maintain_order="left"), scores, rubrics)
         for _, members in ended.group_by("workload", "setting", maintain_order=True)
     )
     return Quality(tables, reliability_of(verdicts, units))
 
 
-def _workload(units: pl.DataFrame, answers: pl.DataFrame, scores: pl.DataFrame) -> WorkloadQuality:
+def _workload(
+    units: pl.DataFrame, answers: pl.DataFrame, scores: pl.DataFrame, rubrics: Mapping[str, str]
+) -> WorkloadQuality:
     first = units.row(0, named=True)
     mine = scores.join(units, on="unit", how="semi", maintain_order="left")
     present = set(mine.drop_nulls("value")["metric"])
@@ -116,8 +125,15 @@ def _workload(units: pl.DataFrame, answers: pl.DataFrame, scores: pl.DataFrame) 
         _memory(members, wide.join(members, on="unit", how="semi", maintain_order="left"), mine, metrics, categories)
         for _, members in units.group_by("memory", maintain_order=True)
     )
-    conversations = units["item"].n_unique()
-    return WorkloadQuality(first["workload"], first["setting"], conversations, metrics, categories, memories)
+    return WorkloadQuality(
+        workload=first["workload"],
+        setting=first["setting"],
+        conversations=units["item"].n_unique(),
+        metrics=metrics,
+        categories=categories,
+        memories=memories,
+        rubric=rubrics.get(first["workload"]) if JUDGE in metrics else None,
+    )
 
 
 def _wide(units: pl.DataFrame, answers: pl.DataFrame, scores: pl.DataFrame, metrics: Sequence[str]) -> pl.DataFrame:
@@ -138,8 +154,9 @@ def _memory(
     first = units.row(0, named=True)
     of_category = {name: mask for name in categories if (mask := _mask(answers["category"] == name)).any()}
     abstain = _mask(answers["unanswerable"] == 1)
-    table = _Table.of(answers, metrics, (np.ones(len(answers), np.bool_), *of_category.values(), abstain))
-    whole, *found, unanswerable = map(table.scored, range(len(table.masks)))
+    every = np.ones(len(answers), np.bool_)
+    table = _Table.of(answers, metrics, (every, *of_category.values(), abstain, ~abstain))
+    whole, *found, unanswerable, answerable = map(table.scored, range(len(table.masks)))
     whole = replace(whole, asked=int(units["questions"].sum()))
     whole = replace(whole, errors=whole.errors + whole.asked - len(answers))
     return MemoryQuality(
@@ -148,8 +165,9 @@ def _memory(
         unranked=_unranked(bool(first["control"]), whole),
         whole=whole,
         categories=dict(zip(of_category, found, strict=True)),
-        task_averaged=table.averaged(range(1, len(table.masks) - 1)) if len(found) > 1 else {},
+        task_averaged=table.averaged(range(1, 1 + len(found))) if len(found) > 1 else {},
         unanswerable=unanswerable if unanswerable.asked else None,
+        answerable=answerable if unanswerable.asked and answerable.asked else None,
         failures=count(explained(units, answers, scores)),
     )
 

@@ -1,7 +1,7 @@
 """What a run found: the one structure that the terminal, the page and ``--json`` show."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, replace
 from datetime import UTC, datetime
 
@@ -9,21 +9,27 @@ import polars as pl
 
 from memgauge.analysis.break_even import REFERENCE, NoReferenceError, break_even
 from memgauge.analysis.choice import Choice, Known, choose
-from memgauge.analysis.memory_rows import CALL_COLUMNS, MemoryRow, Played, memory_row, served_costs
-from memgauge.analysis.money import Money, bill, card_of, priced
-from memgauge.analysis.question_rows import QuestionRow, question_rows
+from memgauge.analysis.memory_rows import MemoryRow, Played, memory_row, served_costs
+from memgauge.analysis.money import Money, bill
+from memgauge.analysis.quality import Quality, quality_of
+from memgauge.analysis.read import Read, read
 from memgauge.analysis.turn_costs import billed_input
-from memgauge.errors import UserError
 from memgauge.ledger.frames import Frames
 from memgauge.metrics.efficiency import IDS, efficiency_of
-from memgauge.metrics.score import scores_frame_of
+from memgauge.metrics.score import JUDGE, TOKEN_F1
 from memgauge.prices import PriceCard
 
-# What must stand beside the figures of a backbone that is no full-grown model.
+# What must stand beside the figures of a backbone that is no full-grown model, and the verdicts of such a judge,
+# by how the names of their models begin.
 CAVEATS = {
     "extractive": "extractive: rules, no model; figures show mechanics, not quality",
     "constant": "constant: replies at once with one text; figures show mechanics, not quality",
     "embedded": "embedded: 135M model: proves the pipeline; no basis for claims about answer quality",
+}
+JUDGE_CAVEATS = {
+    "extractive": "judged by extractive: rules that fill in a form; its verdicts are no judgement",
+    "constant": "judged by constant: it says the same of every answer; its verdicts are no judgement",
+    "smollm2-135m": "judged by a 135M model: its verdicts prove the pipeline; no basis for claims about answer quality",
 }
 GROUP_KEYS = ("workload", "setting", "cell_turns", "cell_tokens")
 
@@ -73,11 +79,15 @@ class Spend:
 
 @dataclass(frozen=True, slots=True)
 class Ran:
-    """What was run, on what, when, by which memgauge. ``started`` and ``finished`` are ISO 8601, UTC."""
+    """What was run, on what, when, by which memgauge. ``started`` and ``finished`` are ISO 8601, UTC.
+
+    ``judges`` are the models that judged its answers.
+    """
 
     name: str
     memories: tuple[str, ...]
     settings: tuple[SettingRow, ...]
+    judges: tuple[str, ...]
     workloads: tuple[str, ...]
     protocols: tuple[str, ...]
     items: int
@@ -105,64 +115,59 @@ class Efficiency:
 class Group:
     """Memories that can be compared: same workload, setting and, in the cost grid, same cell.
 
-    ``per_turn`` says whether costs are counted per turn (something was served), else per question. ``caveat`` is
-    what holds for every figure of its backbone, ``break_even_note`` why there is no break-even, where there is none.
+    ``per_turn`` says whether costs are counted per turn (something was served), else per question. ``metric`` is
+    the score that counts as accuracy: the judge's where all that compete were judged, else token F1. ``caveat`` is
+    what holds for every figure of its backbone or judge, ``break_even_note`` why there is no break-even, where
+    there is none.
     """
 
     workload: str
     setting: str
     cell: tuple[int, int] | None
     per_turn: bool
+    metric: str
     items: int
     seeds: int
     caveat: str | None
     rows: tuple[MemoryRow, ...]
     efficiency: tuple[Efficiency, ...]
     choice: Choice | None
-    questions: tuple[QuestionRow, ...]
-    questions_asked: int
     break_even_note: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """Everything that a report shows. Every figure comes from the ledger."""
+    """Every figure that a report shows, all of them from the ledger."""
 
     ran: Ran
     spend: Spend
     groups: tuple[Group, ...]
+    quality: Quality
     caveats: tuple[str, ...]
 
 
 def summarize(frames: Frames) -> Summary:
     """Computes the summary of a ledger, also of a run that is still going on: its finished units count."""
-    units, meta = frames.units(), frames.meta()
-    caveats = backbone_caveats(units)
-    card: PriceCard | None = None
-    try:
-        card = card_of(meta)
-    except UserError as fault:
-        caveats.append(f"the spec's price card was not used: {fault}")
-    answers = frames.answers()
-    everything = Played(
-        units,
-        priced(frames.calls(CALL_COLUMNS), units, card),
-        frames.steps(),
-        answers,
-        scores_frame_of(answers, units, frames.table("verdicts")),
-    )
-    lost = priced(frames.lost_calls().select(CALL_COLUMNS), units, card)
-    calls = everything.calls
+    return summary_of(read(frames))
+
+
+def summary_of(found: Read) -> Summary:
+    """The same, of a ledger read already."""
+    played, card = found.played, found.card
+    units, calls = played.units, played.calls
     spend = Spend(
         fresh=_spent(calls.filter(pl.col("replays") == 0), card),
         replayed=_spent(calls.filter(pl.col("replays") > 0), card),
-        lost=_spent(lost, card),
+        lost=_spent(found.lost, card),
     )
-    groups = tuple(
-        _group(everything.only(members), card) for _, members in units.group_by(GROUP_KEYS, maintain_order=True)
+    groups = tuple(_group(played.only(members), card) for _, members in units.group_by(GROUP_KEYS, maintain_order=True))
+    return Summary(
+        ran=_ran(units, found.meta, _judges(calls)),
+        spend=spend,
+        groups=groups,
+        quality=quality_of(units, played.answers, found.verdicts, played.scores),
+        caveats=(*backbone_caveats(units), *_judge_caveats(calls), *found.notes, *_unfinished(units)),
     )
-    caveats.extend(_unfinished(units))
-    return Summary(_ran(units, meta), spend, groups, tuple(caveats))
 
 
 def backbone_caveats(units: pl.DataFrame) -> list[str]:
@@ -170,23 +175,33 @@ def backbone_caveats(units: pl.DataFrame) -> list[str]:
     return [CAVEATS[name] for name in units["backbone"].unique(maintain_order=True) if name in CAVEATS]
 
 
+def _judges(calls: pl.DataFrame) -> tuple[str, ...]:
+    return tuple(calls.filter(pl.col("stage") == "judge")["model"].unique(maintain_order=True))
+
+
+def _judge_caveats(calls: pl.DataFrame) -> list[str]:
+    return [told for name, told in JUDGE_CAVEATS.items() if any(model.startswith(name) for model in _judges(calls))]
+
+
 def what_ran(frames: Frames) -> Ran:
     """What was run, without any figure."""
-    return _ran(frames.units(), frames.meta())
+    return _ran(frames.units(), frames.meta(), ())
 
 
 def _group(played: Played, card: PriceCard | None) -> Group:
     units = played.units
     first = units.row(0, named=True)
     per_turn = bool((units["protocol"] == "serve").any())
-    rows, costs, known = [], {}, {}
+    rows, costs, each = [], {}, {}
     for _, members in units.group_by("memory", maintain_order=True):
         mine = played.only(members)
         series = served_costs(mine)
         row = memory_row(mine, series, card, per_turn)
         rows.append(row)
         costs[row.memory] = series
-        known[row.memory] = _known(mine)
+        each[row.memory] = mine
+    metric = _accuracy(rows)
+    rows = [replace(row, metric=metric) for row in rows]
     note = None
     served = any(costs.values())
     for place, row in enumerate(rows):
@@ -201,22 +216,21 @@ def _group(played: Played, card: PriceCard | None) -> Group:
         setting=first["setting"],
         cell=None if first["cell_turns"] is None else (first["cell_turns"], first["cell_tokens"]),
         per_turn=per_turn,
+        metric=metric,
         items=units["item"].n_unique(),
         seeds=units["seed"].n_unique(),
-        caveat=CAVEATS.get(first["backbone"]),
+        caveat=CAVEATS.get(first["backbone"]) or next(iter(_judge_caveats(played.calls)), None),
         rows=tuple(rows),
         efficiency=_efficiency(played),
-        choice=choose(rows, known),
-        questions=question_rows(played),
-        questions_asked=_asked(played),
+        choice=choose(rows, {memory: _known(mine, metric) for memory, mine in each.items()}),
         break_even_note=note if served else "no break-even: nothing was served turn by turn (protocol serve)",
     )
 
 
-def _asked(played: Played) -> int:
-    if not len(played.answers):
-        return 0
-    return len(played.answers.join(played.units, on="unit").unique(["item", "question"]))
+def _accuracy(rows: Iterable[MemoryRow]) -> str:
+    """The judge's verdicts where it has seen every memory that competes, else token F1."""
+    asked = [row.quality.scores for row in rows if row.quality and row.quality.answered and not row.control]
+    return JUDGE if asked and all(JUDGE in scores for scores in asked) else TOKEN_F1
 
 
 def _efficiency(played: Played) -> tuple[Efficiency, ...]:
@@ -227,12 +241,12 @@ def _efficiency(played: Played) -> tuple[Efficiency, ...]:
     )
 
 
-def _known(played: Played) -> Known:
+def _known(played: Played, metric: str) -> Known:
     if not len(played.answers):
         return {}
     answers = played.answers.join(played.units.select("unit", "item", "seed"), on="unit")
-    f1 = played.scores.filter(pl.col("metric") == "token_f1").drop_nulls("value")
-    rows = answers.join(f1, on=["unit", "ordinal"]).select("item", "seed", "question", "value").iter_rows()
+    values = played.scores.filter(pl.col("metric") == metric).drop_nulls("value")
+    rows = answers.join(values, on=["unit", "ordinal"]).select("item", "seed", "question", "value").iter_rows()
     return {(item, seed, question): value for item, seed, question, value in rows}
 
 
@@ -249,7 +263,7 @@ def _spent(calls: pl.DataFrame, card: PriceCard | None) -> Spent:
     )
 
 
-def _ran(units: pl.DataFrame, meta: Mapping[str, str]) -> Ran:
+def _ran(units: pl.DataFrame, meta: Mapping[str, str], judges: tuple[str, ...]) -> Ran:
     items = units.unique(["workload", "item"])
     questions = units.group_by("workload", "item").agg(pl.col("questions").max())["questions"]
     failed = units.filter(pl.col("status") == "failed")
@@ -259,6 +273,7 @@ def _ran(units: pl.DataFrame, meta: Mapping[str, str]) -> Ran:
         name=str(spec.get("name", "run")),
         memories=tuple(units["memory"].unique(maintain_order=True)),
         settings=tuple(SettingRow(*row) for row in units.select(names).unique(maintain_order=True).iter_rows()),
+        judges=judges,
         workloads=tuple(units["workload"].unique(maintain_order=True)),
         protocols=tuple(units["protocol"].unique(maintain_order=True)),
         items=len(items),

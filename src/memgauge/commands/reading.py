@@ -25,19 +25,24 @@ def write_report(directory: Path, as_json: bool, out: Path | None = None) -> Non
     """Writes the page of a run and prints its summary."""
     import msgspec
 
-    from memgauge.analysis.summary import summarize
+    from memgauge.analysis.question_rows import question_rows
+    from memgauge.analysis.read import read
+    from memgauge.analysis.summary import summary_of
+    from memgauge.console.quality import print_quality
     from memgauge.console.screen import wide_console
     from memgauge.ledger.frames import Frames
     from memgauge.report.page import write_page
     from memgauge.report.terminal import print_summary
 
-    summary = summarize(Frames(directory))
+    found = read(Frames(directory))
+    summary = summary_of(found)
     page = out or _beside(directory, "report.html")
-    write_page(summary, page)
+    write_page(summary, page, question_rows(found))
     if as_json:
         click.echo(msgspec.json.encode({"run": str(directory), "page": str(page), "summary": summary}))
     else:
         print_summary(summary, wide_console())
+        print_quality(summary.quality, wide_console())
         click.echo(f"page: {page}")
 
 

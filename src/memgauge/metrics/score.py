@@ -36,7 +36,7 @@ class Metric:
 
 
 LOCOMO, LONGMEMEVAL, MEMORY_AGENT_BENCH = "locomo", "longmemeval", "memoryagentbench"
-JUDGE = "judge"
+JUDGE, TOKEN_F1 = "judge", "token_f1"
 
 _WORDS = {"recall_any": "any evidence", "recall_all": "all evidence", "ndcg": "NDCG"}
 
@@ -45,7 +45,7 @@ METRICS = {
     for metric in (
         Metric(JUDGE, "judge accuracy", "P4", binary=True),
         Metric("exact_match", "exact match", "P1", binary=True),
-        Metric("token_f1", "token F1", "P2"),
+        Metric(TOKEN_F1, "token F1", "P2"),
         Metric("bleu1", "BLEU-1", "P3"),
         Metric("sub_em", "SubEM", "P12", binary=True),
         Metric("rouge_l", "ROUGE-L", None),

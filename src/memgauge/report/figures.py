@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 
 from memgauge.analysis.memory_rows import MemoryRow
 from memgauge.analysis.summary import Group
+from memgauge.metrics.score import METRICS
 from memgauge.report import words
 from memgauge.report.line_chart import Line, line_chart
 from memgauge.report.scatter import Point, scatter
@@ -38,19 +39,20 @@ def by_stage(group: Group, styles: Styles, width: float) -> str:
 
 
 def accuracy(group: Group, styles: Styles, width: float) -> str:
-    """Token F1 with its interval against cost, and the front of those that none beats on both; empty without."""
+    """Accuracy with its interval against cost, and the front of those that none beats on both; empty without."""
     unit = "turn" if group.per_turn else "question"
     points = [
         Point(
-            row.memory, styles[row.memory], row.memory, _point_told(row, unit), row.f1.value,
-            (row.f1.low, row.f1.high), row.cost,
+            row.memory, styles[row.memory], row.memory, _point_told(row, unit), row.accuracy.value,
+            (row.accuracy.low, row.accuracy.high), row.cost,
             ranked=row.unranked is None,
             small=row.unranked is not None and not row.reference,
         )
         for row in group.rows
-        if row.f1
+        if row.accuracy
     ]  # fmt: skip
-    return scatter(points, width, "Token F1 against cost", f"input tokens per {unit}")
+    title = METRICS[group.metric].title
+    return scatter(points, width, f"{title[0].upper()}{title[1:]} against cost", f"input tokens per {unit}")
 
 
 def _curve_told(row: MemoryRow, costs: Sequence[float]) -> str:
@@ -73,4 +75,4 @@ def _stages_told(row: MemoryRow) -> str:
 
 def _point_told(row: MemoryRow, unit: str) -> str:
     cost = f"{words.count(row.cost)} input tokens per {unit}" if row.cost else "its cost was not measured"
-    return f"{row.memory}: token F1 {words.interval(row.f1)}, {cost}"
+    return f"{row.memory}: {METRICS[row.metric].title} {words.interval(row.accuracy)}, {cost}"

@@ -1,11 +1,10 @@
 """The answers to the reader's two questions, in a sentence each: what is cheap and still knows, and from when."""
 
-from collections.abc import Sequence
-
 from memgauge.analysis.break_even import REFERENCE
 from memgauge.analysis.choice import STILL_KNOWS, Choice
 from memgauge.analysis.memory_rows import MemoryRow
 from memgauge.analysis.summary import Group
+from memgauge.metrics.score import METRICS, TOKEN_F1
 from memgauge.report import words
 
 
@@ -13,28 +12,36 @@ def knows(group: Group) -> str:
     """Who is the cheapest that still knows, how well, and how sure that is."""
     choice = group.choice
     if choice is None:
-        return _nothing_ranked(group.rows)
+        return _nothing_ranked(group)
     unit = "turn" if group.per_turn else "question"
     cost = f"{words.count(choice.cost)} input tokens per {unit}"
     if choice.memory == choice.best:
-        best = f"It has the best token F1 of those ranked, {choice.f1:.2f}, for {cost}{_against_full(group)}."
+        most = f"It has the best {_title(group)} of those ranked, {choice.accuracy:.2f},"
+        best = f"{most} for {cost}{_against_full(group)}."
         return best + _doubt(choice) + _cheaper(group, choice)
-    share = choice.f1 / choice.best_f1
+    share = choice.accuracy / choice.best_accuracy
     less = f", {words.ratio(choice.cost_ratio)} of its cost" if choice.cost_ratio is not None else ""
     return (
-        f"It reaches {words.percent(share)} of the best token F1 ({choice.best}, {choice.best_f1:.2f})"
+        f"It reaches {words.percent(share)} of the best {_title(group)} ({choice.best}, {choice.best_accuracy:.2f})"
         f" for {cost}{less}.{_doubt(choice)}"
     )
 
 
 def _cheaper(group: Group, choice: Choice) -> str:
     """How far the best of the cheaper ones falls short."""
-    cheaper = [row for row in group.rows if row.unranked is None and row.f1 and row.cost and row.cost < choice.cost]
-    nearest = max(cheaper, key=lambda row: row.f1.value if row.f1 else 0.0, default=None)
-    if nearest is None or nearest.f1 is None or nearest.cost is None:
+    ranked = [row for row in group.rows if row.unranked is None and row.accuracy]
+    cheaper = [row for row in ranked if row.cost and row.cost < choice.cost]
+    nearest = max(cheaper, key=lambda row: row.accuracy.value if row.accuracy else 0.0, default=None)
+    if nearest is None or nearest.accuracy is None or nearest.cost is None:
         return ""
-    share = words.percent(nearest.f1.value / choice.f1)
-    return f" {nearest.memory} costs {words.ratio(nearest.cost / choice.cost)} of that and reaches {share} of its F1."
+    share = words.percent(nearest.accuracy.value / choice.accuracy)
+    its = "F1" if group.metric == TOKEN_F1 else "accuracy"
+    cost = words.ratio(nearest.cost / choice.cost)
+    return f" {nearest.memory} costs {cost} of that and reaches {share} of its {its}."
+
+
+def _title(group: Group) -> str:
+    return METRICS[group.metric].title
 
 
 def title(group: Group) -> tuple[str, str, str]:
@@ -91,10 +98,10 @@ def _doubt(choice: Choice) -> str:
     return f" On {asked} its accuracy cannot be told apart from {choice.rival}'s."
 
 
-def _nothing_ranked(rows: Sequence[MemoryRow]) -> str:
-    if not any(row.f1 for row in rows):
+def _nothing_ranked(group: Group) -> str:
+    if not any(row.accuracy for row in group.rows):
         return "No question was answered in this run, so it says what memories cost and not what they know."
     return (
         "A choice needs a memory that is no control, has few errors, and knows something: "
-        f"the cheapest whose token F1 reaches {words.percent(STILL_KNOWS)} of the best."
+        f"the cheapest whose {_title(group)} reaches {words.percent(STILL_KNOWS)} of the best."
     )

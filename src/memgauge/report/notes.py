@@ -21,6 +21,11 @@ _NOTES = (
      "The first turn from which a memory's cumulative input stays below that of full history, which resends"
      " everything. Measured costs, averaged over the conversations and seeds that both have played, in tokens and"
      " without a discount for cached prompts."),
+    ("Judge accuracy",
+     "A judge model reads question, gold and answer and says right or wrong, by a rubric that is named with every"
+     " figure, since the judge's prompt alone can move it from a third to nine tenths. Where every memory that competes"
+     " was judged it is the accuracy that ranks; else token F1. A verdict that cannot be read is asked for again, and"
+     " then an error: neither right nor wrong."),
     ("Token F1",
      "Answer and gold are lower-cased and stripped of punctuation and articles; F1 of the words they share, counted"
      " with repetition; the best gold counts. Where the conversation holds no answer, an answer that says so scores"
@@ -29,12 +34,18 @@ _NOTES = (
      "The share of the turns that hold the answer that the memory handed over. @k looks at the first k recalled"
      " items only. Full history and a window do not rank, so @k there follows the order of the dialogue."),
     ("Intervals",
-     f"95 %. Shares of right and wrong: Wilson. Means: percentile bootstrap over whole conversations"
+     f"95 %: percentile bootstrap over whole conversations"
      f" ({RESAMPLES:,} resamples), since questions about one conversation are not independent; with fewer than"
      f" {ENOUGH} conversations over their questions as well, and with a single one over its questions alone, which"
-     " tells nothing of other conversations. A score's title says how its interval was drawn."),
+     " tells nothing of other conversations. A score's title says how its interval was drawn, and gives Wilson's"
+     " beside it where every answer is right or wrong."),
+    ("Where an answer went wrong",
+     "The first link of the chain that broke, told from the ids of the turns that hold the answer. Retrieved: all of"
+     " them were recalled for this question. Stored: each was recalled for some question, or the store holds as many"
+     " tokens as were written. For a memory that forgets, not stored is exact; for one that rewrites what it is given"
+     " it is an upper bound, and not retrieved a lower one."),
     ("Still knows",
-     f"The cheapest ranked memory whose token F1 reaches {STILL_KNOWS * 100:.0f} % of the best ranked one's."
+     f"The cheapest ranked memory whose accuracy reaches {STILL_KNOWS * 100:.0f} % of the best ranked one's."
      " A control (none, oracle) bounds the table and competes with nobody."),
     ("Errors",
      f"A third outcome, neither right nor wrong, and never dropped. A memory is not ranked when more than"

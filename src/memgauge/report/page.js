@@ -194,14 +194,4 @@ for (const table of document.querySelectorAll("table.sortable")) {
   });
 }
 
-for (const button of document.querySelectorAll(".open-all")) {
-  button.addEventListener("click", () => {
-    const all = [...button.closest("section").querySelectorAll("details.question")];
-    const open = !all.every((each) => each.open);
-    all.forEach((each) => (each.open = open));
-    button.closest("section").querySelectorAll("details.rest").forEach((each) => (each.open = open));
-    button.textContent = open ? "Close all" : "Open all";
-  });
-}
-
 addEventListener("keydown", (event) => event.key === "Escape" && hide());

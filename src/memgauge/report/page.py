@@ -4,41 +4,48 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 
+from memgauge.analysis.question_rows import Questions
 from memgauge.analysis.summary import Group, Summary
 from memgauge.report import figures, headline, words
-from memgauge.report.answer_list import answer_list
 from memgauge.report.figure_box import HALF, WIDE, charted, drawings, figure, legend
 from memgauge.report.markup import Markup, Part, element, joined
 from memgauge.report.notes import notes
 from memgauge.report.provenance import caveats, provenance
+from memgauge.report.quality.section import quality_section
+from memgauge.report.question_browser import browser
 from memgauge.report.shell import PageError, document, write_html
 from memgauge.report.styles import styles_of
-from memgauge.report.tables import category_table, detail_table, efficiency_tables, summary_table
+from memgauge.report.tables import detail_table, efficiency_tables, summary_table
 from memgauge.report.tabs import tabs
 from memgauge.report.terminal import group_title, spent_words
 
 __all__ = ["PageError", "memory_styles", "page", "write_page"]
 
+SCRIPTS = ("page.js", "question_browser.js")
+
 Draw = Callable[[Group, Mapping[str, str], float], str]
 
 
-def write_page(summary: Summary, path: Path) -> None:
+def write_page(summary: Summary, path: Path, questions: Questions | None = None) -> None:
     """Writes the page to ``path``. Raises PageError where that is not possible."""
-    write_html(page(summary), path)
+    write_html(page(summary, questions), path)
 
 
-def page(summary: Summary) -> str:
-    """The page as one text."""
+def page(summary: Summary, questions: Questions | None = None) -> str:
+    """The page as one text; with ``questions`` they can be browsed."""
     styles = memory_styles(summary)
     several = len(summary.groups) > 1
     main = element(
         "main",
         *(_group(group, place, styles, several) for place, group in enumerate(summary.groups)),
+        quality_section(summary.quality, styles),
+        browser(questions, styles) if questions else None,
         _spend(summary),
         element("section", element("h2", "How to read this"), notes()),
     )
     ran = summary.ran
-    return document(f"{ran.name} · memgauge", "g0", _header(summary, styles), main, ran.memgauge_version)
+    title = f"{ran.name} · memgauge"
+    return document(title, "g0", _header(summary, styles), main, ran.memgauge_version, scripts=SCRIPTS)
 
 
 def memory_styles(summary: Summary) -> dict[str, str]:
@@ -93,9 +100,8 @@ def _group(group: Group, place: int, styles: Mapping[str, str], several: bool) -
     parts.append(
         element(
             "details",
-            element("summary", "Further figures: other metrics, token F1 by category, efficiency E1 to E15"),
+            element("summary", "Further figures: output, calls, waits, and efficiency E1 to E15"),
             detail_table(group, styles),
-            category_table(group, styles),
             *efficiency_tables(group, styles),
             class_="more",
         )
@@ -103,8 +109,6 @@ def _group(group: Group, place: int, styles: Mapping[str, str], several: bool) -
     parts.append(legend([row.memory for row in group.rows], styles))
     parts.append(_cumulative(group, place, styles))
     parts.append(_pair(group, styles))
-    if group.questions:
-        parts.append(_questions(group, styles))
     return element("section", *parts, id=f"g{place}", class_="group")
 
 
@@ -146,18 +150,6 @@ def _stages_text(group: Group) -> str:
     if used <= {"answer"}:
         return "Mean model input per turn. These memories call the model only to answer."
     return "Mean model input per turn by stage: solid is the answer, lighter is what the memory sends itself."
-
-
-def _questions(group: Group, styles: Mapping[str, str]) -> Markup:
-    shown, asked = len(group.questions), group.questions_asked
-    note = f"{shown} of {asked}, spread evenly over all." if shown < asked else f"All {asked}."
-    button = element("button", "Open all", type="button", class_="plain open-all")
-    return element(
-        "section",
-        element("h3", "Question by question"),
-        element("p", f"{note} Open one to read the answers. ", button, class_="sub"),
-        answer_list(group, styles),
-    )
 
 
 def _unranked(group: Group) -> str:

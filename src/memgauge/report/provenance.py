@@ -16,6 +16,7 @@ def provenance(ran: Ran) -> Markup:
         ("Played as", " and ".join(ran.protocols)),
         ("Model", _listed(_model(setting) for setting in ran.settings)),
         ("Embedder", _listed(f"{setting.embedder} ({setting.embedding_model})" for setting in ran.settings)),
+        ("Judge", _listed(ran.judges)),
         ("Units", f"{done} of {planned} done"),
         ("When", _when(ran)),
         ("memgauge", f"{ran.memgauge_version}, spec {ran.spec_hash[:12]}"),

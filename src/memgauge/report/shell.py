@@ -2,6 +2,7 @@
 
 import base64
 import json
+from collections.abc import Sequence
 from hashlib import sha256
 from importlib import resources
 from pathlib import Path
@@ -10,7 +11,7 @@ from memgauge.errors import UserError
 from memgauge.report.markup import Markup, Part, element
 
 # The style sheets of a page, in order; figures.css alone also dresses exported figures.
-SHEETS = ("page.css", "figures.css")
+SHEETS = ("page.css", "quality.css", "figures.css")
 
 
 class PageError(UserError):
@@ -26,9 +27,11 @@ def write_html(html: str, path: Path) -> None:
         raise PageError(f"cannot write {path}: {fault.strerror or fault}") from None
 
 
-def document(title: str, first: str, header: Part, main: Part, version: str) -> str:
+def document(
+    title: str, first: str, header: Part, main: Part, version: str, *, scripts: Sequence[str] = ("page.js",)
+) -> str:
     """The page as one text; ``first`` is the id to which one may skip."""
-    css, js = "".join(map(asset, SHEETS)), asset("page.js")
+    css, js = ("".join(map(asset, names)) for names in (SHEETS, scripts))
     policy = (
         f"default-src 'none'; style-src '{_digest(css)}'; script-src '{_digest(js)}';"
         " base-uri 'none'; form-action 'none'"

@@ -177,12 +177,12 @@ def label(x: float, y: float, words: str, css: str = "", anchor: str = "start") 
     return tag("text", {**place, **({"class": css} if css else {})}, escape(words))
 
 
-def mark(css: str, memory: str, told: str, *children: str, by_key: bool = True) -> str:
+def mark(css: str, memory: str, told: str, *children: str, by_key: bool = True, **more: object) -> str:
     """A thing that can be pointed at and tells ``told``; it belongs to ``memory``.
 
     ``by_key``: it is reached by keyboard as well.
     """
-    about = {"class": f"mark {css}", "data_memory": memory, "role": "img", "aria_label": told}
+    about = {"class": f"mark {css}", "data_memory": memory, "role": "img", "aria_label": told, **more}
     return tag("g", {**about, "tabindex": 0} if by_key else about, tag("title", {}, escape(told)), *children)
 
 

@@ -1,6 +1,6 @@
-"""The tables of the page: the summary first, and behind it scores, categories and efficiency."""
+"""The tables of the page: the summary first, and behind it further costs and efficiency."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 from memgauge.analysis.intervals import Estimate
 from memgauge.analysis.memory_rows import Asking, MemoryRow, Serving
@@ -19,25 +19,10 @@ def summary_table(group: Group, styles: Styles) -> Markup:
     return memory_table(ordered(group), list(_summary(group)), styles, caption, chosen=chosen, captioned=False)
 
 
-def detail_table(group: Group, styles: Styles) -> Markup:
-    """Further figures of the same memories."""
-    return memory_table(group.rows, [column for column in _details() if _known(column, group)], styles, "Other metrics")
-
-
-def category_table(group: Group, styles: Styles) -> Markup | None:
-    """Token F1 by question category; None where the questions have none."""
-    asked = [row.quality.by_category for row in group.rows if row.quality]
-    most: dict[str, int] = {}
-    for found in asked:
-        for name, estimate in found.items():
-            most[name] = max(most.get(name, 0), estimate.n)
-    if not most:
-        return None
-    columns = [
-        Column[MemoryRow].of_estimate(f"{name} (n = {n})", f"token F1 on questions of category {name}", _category(name))
-        for name, n in sorted(most.items())
-    ]
-    return memory_table(ordered(group), columns, styles, "Token F1 by category")
+def detail_table(group: Group, styles: Styles) -> Markup | None:
+    """Further costs of the same memories; None where none is known."""
+    columns = [column for column in _details() if _known(column, group)]
+    return memory_table(group.rows, columns, styles, "Further costs") if columns else None
 
 
 def efficiency_tables(group: Group, styles: Styles) -> list[Markup]:
@@ -70,9 +55,10 @@ def _summary(group: Group) -> Iterator[Column[MemoryRow]]:
             f"Dollars / {unit}", "≥ marks a sum that lacks calls without a known price",
             lambda row: words.dollars(ran.money if (ran := _ran(row)) else None), _usd,
         )  # fmt: skip
+    title = METRICS[group.metric].title
     yield Column[MemoryRow](
-        "Token F1", "mean over answered questions, with its 95 % interval",
-        lambda row: _f1_cell(row.f1), lambda row: mean(row.f1), "high",
+        f"{title[0].upper()}{title[1:]}", f"{title}, mean over answered questions, with its 95 % interval",
+        lambda row: _accuracy_cell(row.accuracy), lambda row: mean(row.accuracy), "high",
     )  # fmt: skip
     yield Column[MemoryRow](
         "Evidence recalled", "share of the turns that hold the answer that were among all that was recalled",
@@ -100,10 +86,6 @@ def _summary(group: Group) -> Iterator[Column[MemoryRow]]:
 
 
 def _details() -> Iterator[Column[MemoryRow]]:
-    for name in ("exact_match", "sub_em", "evidence_recall@5", "evidence_recall@10", "evidence_ndcg@10"):
-        yield Column[MemoryRow].of_estimate(
-            METRICS[name].title, "mean over questions, with its 95 % interval", _scored(name)
-        )
     yield Column[MemoryRow].of_number(
         "output / turn", "visible output tokens per turn",
         lambda row: row.serving.output_per_turn if row.serving else None,
@@ -150,7 +132,7 @@ def _cost_cell(row: MemoryRow, most: float) -> Part:
     return joined([element("span", words.count(row.cost), unknown, class_="figure"), Markup(bar)])
 
 
-def _f1_cell(found: Estimate | None) -> Part:
+def _accuracy_cell(found: Estimate | None) -> Part:
     if found is None:
         return words.UNKNOWN
     x = svg.Linear(0, 1, 3, 69)
@@ -162,14 +144,6 @@ def _f1_cell(found: Estimate | None) -> Part:
 
 def _score(row: MemoryRow, name: str) -> Estimate | None:
     return row.quality.scores.get(name) if row.quality else None
-
-
-def _scored(name: str) -> Callable[[MemoryRow], Estimate | None]:
-    return lambda row: _score(row, name)
-
-
-def _category(name: str) -> Callable[[MemoryRow], Estimate | None]:
-    return lambda row: row.quality.by_category.get(name) if row.quality else None
 
 
 def _ran(row: MemoryRow) -> Serving | Asking | None:

@@ -7,6 +7,7 @@ from rich.text import Text
 
 from memgauge.analysis.memory_rows import MemoryRow
 from memgauge.analysis.summary import Group, Ran, Spend, Spent, Summary
+from memgauge.metrics.score import TOKEN_F1
 from memgauge.report import headline, words
 from memgauge.report.tables import ordered
 
@@ -42,8 +43,7 @@ def print_summary(summary: Summary, console: Console) -> None:
 
 def group_title(group: Group) -> str:
     """``sample · default``, with the cell where it is one of the cost grid."""
-    cell = f" · {group.cell[0]} turns × {group.cell[1]} tokens" if group.cell else ""
-    return f"{group.workload} · {group.setting}{cell}"
+    return words.group(group.workload, group.setting, group.cell)
 
 
 def _table(group: Group, width: int) -> Table:
@@ -53,7 +53,8 @@ def _table(group: Group, width: int) -> Table:
     table.add_column("tok/turn" if served else "tok/question", justify="right", no_wrap=True)
     if served:
         table.add_column("break-even", justify="right", no_wrap=True)
-    for name in ("token F1 [95 %]", "evidence", "errors", "latency, p90" if width >= 92 else "latency"):
+    accuracy = "token F1" if group.metric == TOKEN_F1 else group.metric
+    for name in (f"{accuracy} [95 %]", "evidence", "errors", "latency, p90" if width >= 92 else "latency"):
         table.add_column(name, justify="right", no_wrap=name != "errors")
     for row in ordered(group):
         cells = [f"{row.memory}{mark(row)}", words.count(row.cost) + ("" if complete(row) else " ?")]
@@ -61,7 +62,7 @@ def _table(group: Group, width: int) -> Table:
             cells.append("reference" if row.reference else words.break_even(row.break_even))
         evidence = row.quality.scores.get("evidence_recall") if row.quality else None
         cells += [
-            words.interval(row.f1),
+            words.interval(row.accuracy),
             words.percent(evidence.value if evidence else None),
             words.errors(row),
             words.latency(row.latency) if width >= 92 else words.seconds(row.latency.mean if row.latency else None),

@@ -117,6 +117,11 @@ def break_even(found: BreakEven | None) -> str:
     return f"turn {found.turn}" if found.turn else "from the start"
 
 
+def group(workload: str, setting: str, cell: tuple[int, int] | None = None) -> str:
+    """``sample · default``, with the cell where it is one of the cost grid."""
+    return f"{workload} · {setting}{f' · {cell[0]} turns × {cell[1]} tokens' if cell else ''}"
+
+
 def listed(names: Sequence[str]) -> str:
     """``a``, ``a and b``, ``a, b and c``."""
     return "".join(names) if len(names) < 2 else f"{', '.join(names[:-1])} and {names[-1]}"

@@ -1,0 +1,1 @@
+"""How well the memories remember: the section of the page that shows it."""
