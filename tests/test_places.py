@@ -35,6 +35,16 @@ def test_our_own_variable_comes_first(bare: pytest.MonkeyPatch) -> None:
     assert places.cache_dir() == Path("/home/ann/mine")
 
 
+def test_what_is_built_lies_with_the_users_data_not_in_a_cache(bare: pytest.MonkeyPatch) -> None:
+    bare.delenv("MEMGAUGE_DATA", raising=False)
+    bare.delenv("XDG_DATA_HOME", raising=False)
+    assert places.environments_dir() == Path("/home/ann/.local/share/memgauge/environments")
+    bare.setenv("XDG_DATA_HOME", "/big")
+    assert places.environments_dir() == Path("/big/memgauge/environments")
+    bare.setenv("MEMGAUGE_DATA", "~/mine")
+    assert places.environments_dir() == Path("/home/ann/mine/environments")
+
+
 def test_models_and_data_lie_apart(bare: pytest.MonkeyPatch) -> None:
     bare.setenv("MEMGAUGE_CACHE", "/c")
     assert (places.models_dir(), places.data_dir()) == (Path("/c/models"), Path("/c/data"))

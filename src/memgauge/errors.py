@@ -1,13 +1,20 @@
 """Faults that the user can mend. Each carries one line that says what is wrong and what to do."""
 
+import re
 from collections.abc import Iterable
 from difflib import get_close_matches
+
+_CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
 
 
 class UserError(Exception):
     """A fault in what the user gave (spec, file, flag, endpoint). The CLI prints it on one line and exits 2."""
 
     exit_code = 2
+
+    def __str__(self) -> str:
+        """One line, whatever it quotes: what a file holds must not steer a terminal."""
+        return _CONTROLS.sub(" ", super().__str__())
 
 
 class UnknownNameError(UserError):

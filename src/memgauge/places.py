@@ -1,4 +1,4 @@
-"""Where memgauge keeps what it downloads: models, tokenizers, data sets."""
+"""Where memgauge keeps what it downloads (models, tokenizers, data sets) and what it builds (environments)."""
 
 import os
 from pathlib import Path
@@ -22,3 +22,12 @@ def models_dir() -> Path:
 def data_dir() -> Path:
     """Data sets, each verified by its SHA-256 before it came here."""
     return cache_dir() / "data"
+
+
+def environments_dir() -> Path:
+    """Environments of outside products: below ``$MEMGAUGE_DATA``, ``$XDG_DATA_HOME`` or ``~/.local/share``."""
+    if own := os.environ.get("MEMGAUGE_DATA"):
+        return Path(own).expanduser() / "environments"
+    xdg = os.environ.get("XDG_DATA_HOME", "")
+    base = Path(xdg) if Path(xdg).is_absolute() else Path.home() / ".local" / "share"
+    return base / "memgauge" / "environments"

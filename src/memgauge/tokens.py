@@ -14,12 +14,15 @@ VOCABULARY = "o200k_base"
 # The pre-tokenizer of o200k keeps white space and '/' together with a line break before them, so a cut is
 # exact only where something else follows.
 _CUT = re.compile(r"(?<=\n)(?![\s/])")
-_REMEMBERED_COUNTS = 1 << 17
+_REMEMBERED_COUNTS = 1 << 16
+_REMEMBERED_CHARACTERS = 1 << 25  # of all texts whose counts are remembered
 _REMEMBERED_TEXT = 1 << 14  # characters up to which a text's pieces are remembered: system prompts recur whole
 
 
 class _Counts(dict[str, int]):
     """Counts by text. Beyond its size it forgets everything, which costs a recount and keeps a look-up bare."""
+
+    characters = 0
 
     def __missing__(self, text: str) -> int:
         self.add((text,))
@@ -29,8 +32,10 @@ class _Counts(dict[str, int]):
         """Counts ``texts`` in one call of the tokenizer, whose price is per call as much as per character."""
         import toktok  # three quarters of a second to load its vocabulary: only where something is counted
 
-        if len(self) > _REMEMBERED_COUNTS:
+        if len(self) > _REMEMBERED_COUNTS or self.characters > _REMEMBERED_CHARACTERS:
             self.clear()
+            self.characters = 0
+        self.characters += sum(map(len, texts))
         self.update(zip(texts, toktok.batch_count(list(map(sanitize, texts)), VOCABULARY, threads=1), strict=True))
 
 

@@ -111,6 +111,28 @@ async def test_json_mode_without_an_example_gives_facts() -> None:
     assert json.loads((await Extractive().chat(request)).text) == {"facts": ["I have a cat called Tom."]}
 
 
+async def test_of_the_actions_that_an_example_names_facts_are_added() -> None:
+    example = '{"memory": [{"id": "0", "text": "Loves tea", "event": "UPDATE", "old_memory": "Likes tea"}]}'
+    facts = """['Ann moved to Porto.', "Ben's cat is Miso"]"""
+    prompt = f'An event is "ADD", "UPDATE" or "NONE", as in\n{example}\n```\n{facts}\n```\n'
+    request = ChatRequest.of("", prompt, response_format={"type": "json_object"})
+    actions = json.loads((await Extractive().chat(request)).text)["memory"]
+    assert [(action["text"], action["event"], action["old_memory"]) for action in actions] == [
+        ("Ann moved to Porto.", "ADD", ""),
+        ("Ben's cat is Miso", "ADD", ""),
+    ]
+    assert len({action["id"] for action in actions}) == 2
+
+
+async def test_what_is_headed_as_new_is_read_and_what_is_known_beside_it_is_not() -> None:
+    prompt = (
+        "## Known Facts\nAnn: I live in Braga.\n\n## New Messages\nuser: [8 May 2023] Ann: I bought a bike.\n\n"
+        "## Current Date\n30 June 2026\n"
+    )
+    request = ChatRequest.of("", prompt, response_format={"type": "json_object"})
+    assert json.loads((await Extractive().chat(request)).text) == {"facts": ["Ann bought a bike (8 May 2023)."]}
+
+
 def test_an_example_that_is_only_sketched_gives_its_keys() -> None:
     assert shown_example('Answer as {"facts": ["fact 1", ...], "done": true, "n": 3}') == {
         "facts": ["…"], "done": True, "n": 0,

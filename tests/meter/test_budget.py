@@ -1,5 +1,7 @@
 """A budget is never passed, whatever order calls come and end in."""
 
+import asyncio
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -44,3 +46,44 @@ def test_spend_and_reservations_stay_within_the_cap(calls: list[tuple[int, float
     for reservation, real in open_calls:
         reservation.settle(real, None)
     assert budget.spent.tokens <= 200
+
+
+def test_a_unit_has_no_more_than_its_own_and_the_runs() -> None:
+    run = Budget(max_tokens=100)
+    unit, other = Budget(max_tokens=60, within=run), Budget(max_tokens=60, within=run)
+    unit.reserve(50, None).settle(50, None)
+    with pytest.raises(BudgetExceeded, match="60 are allowed in one unit") as own:
+        unit.reserve(20, None)
+    with pytest.raises(BudgetExceeded, match="100 are allowed in all") as all_of_it:
+        other.reserve(60, None)
+    assert (own.value.whole_run, all_of_it.value.whole_run) == (False, True)
+    assert (run.spent.tokens, unit.spent.tokens, other.spent.tokens) == (50, 50, 0)
+
+
+def test_many_small_dollars_are_not_rounded_away() -> None:
+    budget = Budget(max_usd=1e-6)
+    for _ in range(10):
+        budget.reserve(1, 1e-7).settle(1, 1e-7)
+    assert budget.spent.usd == 1e-6
+    with pytest.raises(BudgetExceeded):
+        budget.reserve(1, 1e-9)
+
+
+async def test_a_call_waits_for_what_others_hold_and_may_not_need() -> None:
+    budget = Budget(max_tokens=100)
+    first = budget.reserve(80, None)
+    second = asyncio.create_task(budget.admit(80, None))
+    await asyncio.sleep(0)
+    assert not second.done()
+    first.settle(10, None)
+    assert (await second).tokens == 80
+
+
+async def test_a_call_that_waited_in_vain_is_refused() -> None:
+    budget = Budget(max_tokens=100)
+    first = budget.reserve(80, None)
+    second = asyncio.create_task(budget.admit(80, None))
+    await asyncio.sleep(0)
+    first.settle(30, None)
+    with pytest.raises(BudgetExceeded, match="80 tokens; 100 are allowed in all, 30 are spent"):
+        await second

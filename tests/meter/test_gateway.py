@@ -100,6 +100,30 @@ async def test_a_call_outside_every_scope_is_background_work(house: House) -> No
     assert (call["stage"], call["turn"], call["background"]) == ("manage", 2, 1)
 
 
+async def test_a_key_with_a_stage_puts_its_calls_there_whatever_the_unit_is_at(house: House) -> None:
+    async with house.client_with(f"{house.unit.key}~manage") as client:
+        with house.unit.scope(4, "read"):
+            await asyncio.gather(
+                client.chat.completions.create(model="m", messages=ASK),
+                client.embeddings.create(model="m", input="one"),
+                house.client.embeddings.create(model="m", input="two"),
+            )
+        async for _ in await client.chat.completions.create(model="m", messages=ASK, stream=True):
+            pass
+    found = sorted((call["turn"], call["stage"], call["kind"], call["background"]) for call in house.calls())
+    # After the scope, the streamed call belongs to the last turn, as background work.
+    assert found == [(4, "manage", "chat", 0), (4, "manage", "chat", 1), (4, "manage", "embed", 0),
+                     (4, "read", "embed", 0)]  # fmt: skip
+
+
+@pytest.mark.parametrize("stage", ["", "answer", "judge", "manage~write"])
+async def test_a_key_with_a_stage_that_is_not_a_memorys_is_401(stage: str, house: House) -> None:
+    async with house.client_with(f"{house.unit.key}~{stage}") as client:
+        with pytest.raises(openai.AuthenticationError, match="must be one of write, manage, read"):
+            await client.chat.completions.create(model="m", messages=ASK)
+    assert house.upstream.log == []
+
+
 async def test_a_stream_gives_the_text_in_pieces_and_no_usage_that_was_not_asked_for(house: House) -> None:
     stream = await house.client.chat.completions.create(model="m", messages=ASK, stream=True)
     chunks = [chunk async for chunk in stream]
@@ -236,7 +260,7 @@ async def test_a_key_of_no_open_unit_is_401(house: House) -> None:
 async def test_a_call_beyond_the_budget_is_402_and_never_sent(stream: bool, house: House) -> None:
     house.meter.budget = Budget(max_tokens=10)
     with pytest.raises(openai.APIStatusError, match="are allowed in all") as caught:
-        await house.client.chat.completions.create(model="m", messages=ASK, stream=stream)
+        await house.client.chat.completions.create(model="m", messages=ASK, stream=stream, max_tokens=5)
     assert caught.value.status_code == 402
     assert house.upstream.log == []
 

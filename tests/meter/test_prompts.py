@@ -1,9 +1,12 @@
 """A prompt's shared prefix and delta are those that a comparison with every earlier prompt gives."""
 
+from unittest.mock import patch
+
 from hypothesis import given
 from hypothesis import strategies as st
 
 from memgauge import tokens
+from memgauge.meter import prompts as module
 from memgauge.meter.prompts import PromptIndex
 from memgauge.prefix import common_prefix
 
@@ -69,3 +72,34 @@ def test_a_prompt_that_was_not_sent_is_no_cache() -> None:
     index.observe("m", ("Hello\n",), stage="answer", turn=1)
 
     assert index.observe("m", ("Hello\n",), stage="answer", turn=2).record.prefix_tokens == 0
+
+
+@given(st.lists(st.tuples(st.sampled_from(["read", "answer"]), PIECES), max_size=40), st.integers(0, 12))
+def test_a_prompt_of_long_ago_may_be_forgotten_but_is_never_mistaken(
+    prompts: list[tuple[str, tuple[str, ...]]], room: int
+) -> None:
+    with patch.object(module, "_REMEMBERED_PREFIXES", room):
+        index = PromptIndex()
+        earlier: list[tuple[str, ...]] = []
+        for turn, (stage, pieces) in enumerate(prompts, start=1):
+            observed = index.observe("model", pieces, stage=stage, turn=turn)
+            record = observed.record
+            longest = max((naive_prefix(before, pieces) for before in earlier), default=0)
+            just_before = next((p for (s, p) in reversed(prompts[: turn - 1]) if s == stage), ())
+            assert naive_prefix(just_before, pieces) <= record.keep <= longest
+            assert tuple(record.new) == pieces[record.keep :]
+            if record.keep:
+                assert record.base is not None
+                assert earlier[record.base - 1][: record.keep] == pieces[: record.keep]
+            observed.sent(turn)
+            earlier.append(pieces)
+
+
+def test_a_unit_that_lives_long_remembers_no_more_than_it_has_room_for() -> None:
+    with patch.object(module, "_REMEMBERED_PREFIXES", 100):
+        index = PromptIndex()
+        for turn in range(1, 1001):
+            index.observe("model", ("rules\n", f"message {turn}\n"), stage="answer", turn=turn).sent(turn)
+            assert len(index._sent) <= 104
+        again = index.observe("model", ("rules\n", "message 990\n"), stage="answer", turn=1001).record
+    assert (again.keep, again.prefix_turns_ago) == (2, 11)

@@ -121,7 +121,7 @@ async def test_a_cap_stops_the_judging_and_a_higher_one_finishes_it(
 ) -> None:
     used = sum(Frames(finished).calls(["input_tokens", "output_tokens"]).sum().row(0))
     sits(Judge('{"verdict": "CORRECT"}'), monkeypatch)
-    judged = await judge_run(finished, Judging(JUDGE), Limits(max_tokens=used + 1250))
+    judged = await judge_run(finished, Judging(JUDGE), Limits(max_tokens=used + 2500))
     assert judged.stopped is not None
     assert 0 < judged.verdicts < 10
     judged = await judge_run(finished, Judging(JUDGE))

@@ -1,12 +1,14 @@
 """What a chat model is to memgauge: a request in OpenAI's wire terms, a reply, and the usage it reports."""
 
 from collections.abc import Awaitable, Callable, Mapping
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from memgauge import tokens
 
 Json = Any  # a JSON value as the wire carries it
+_MOST_TOKENS = 1 << 40  # no call uses more; what a server says beyond is impossible
 Emit = Callable[[Mapping[str, Json]], Awaitable[None]]  # takes one chat.completion.chunk object
 
 
@@ -169,6 +171,18 @@ class UpstreamError(Exception):
         self.body = body or {"error": {"message": message, "type": kind, "code": status}}
         self.usage = usage or Usage()
 
+    @property
+    def costs_nothing(self) -> bool:
+        """Whether no provider charges for it, unless its usage says otherwise: an error status, or never sent."""
+        return self.kind in ("http", "context")
+
+
+# Asked before another attempt at the call in hand, with how the last one failed. The meter sets it for its calls,
+# since each attempt may be charged for; without it nobody minds.
+another_attempt: ContextVar[Callable[[UpstreamError], Awaitable[bool]] | None] = ContextVar(
+    "another_attempt", default=None
+)
+
 
 def completion(
     reply_id: str, model: str, message: Mapping[str, Json], finish_reason: str, usage: Mapping[str, Json]
@@ -182,19 +196,28 @@ def completion(
 async def emit_whole(reply: Mapping[str, Json], emit: Emit) -> None:
     """Streams a finished completion: one chunk with the message, one with the finish reason, one with usage."""
     head = {key: reply.get(key) for key in ("id", "created", "model")} | {"object": "chat.completion.chunk"}
-    for choice in reply["choices"]:
-        delta = dict(choice["message"])
-        if delta.get("tool_calls"):
-            delta["tool_calls"] = [{"index": i, **call} for i, call in enumerate(delta["tool_calls"])]
-        index = choice["index"]
+    for place, choice in enumerate(reply["choices"]):
+        if not isinstance(choice, Mapping):
+            continue  # only the first is known to be sound
+        delta = dict(_mapping(choice.get("message")))
+        if isinstance(calls := delta.get("tool_calls"), list):
+            delta["tool_calls"] = [{"index": i, **_mapping(call)} for i, call in enumerate(calls)]
+        index = choice.get("index", place)
         await emit({**head, "choices": [{"index": index, "delta": delta, "finish_reason": None}]})
-        end = {"index": index, "delta": {}, "finish_reason": choice["finish_reason"]}
+        end = {"index": index, "delta": {}, "finish_reason": choice.get("finish_reason")}
         await emit({**head, "choices": [end]})
     await emit({**head, "choices": [], "usage": reply.get("usage")})
 
 
+def text_of(content: Json) -> str:
+    """The text of a reply's ``content``: itself, or the texts of its parts."""
+    if isinstance(content, list):
+        return "".join(text_of(part.get("text")) for part in content if isinstance(part, Mapping))
+    return content if isinstance(content, str) else ""
+
+
 def _whole(value: Json) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
+    return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < _MOST_TOKENS else None
 
 
 def _mapping(value: Json) -> Mapping[str, Json]:

@@ -16,6 +16,7 @@ from urllib.request import getproxies, proxy_bypass
 from httptools import HttpParserError, HttpResponseParser
 
 _CONNECT_S = 30.0
+_LONGEST_ANSWER = 128 << 20  # bytes; whatever sends more does not send a completion
 _IDLE_S = 15.0  # a connection that rested longer may be about to be closed by the server
 
 
@@ -44,6 +45,7 @@ class Connection(asyncio.Protocol):
         self._parser = HttpResponseParser(self)
         self._transport: asyncio.Transport | None = None
         self._body: list[bytes] = []
+        self._received = 0
         self._complete = True
         self._keeps = True
         self._fault: Exception | None = None
@@ -57,7 +59,7 @@ class Connection(asyncio.Protocol):
     async def ask(self, request: bytes) -> None:
         """Sends a request, head and body; returns when the head of the answer is here."""
         assert self._transport is not None
-        self.status, self.headers, self._body = 0, {}, []
+        self.status, self.headers, self._body, self._received = 0, {}, [], 0
         self._complete = False
         self._transport.write(request)
         while not self.status:
@@ -110,9 +112,12 @@ class Connection(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         """Something arrived."""
+        self._received += len(data)
         try:
             if self._complete:
                 raise HttpParserError("words without a question")
+            if self._received > _LONGEST_ANSWER:
+                raise HttpParserError(f"more than {_LONGEST_ANSWER >> 20} MiB")
             self._parser.feed_data(data)
         except HttpParserError as fault:
             self._fault = BrokenOff(f"no HTTP: {fault}")

@@ -2,12 +2,12 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 
-from memgauge.backbones.base import ChatReply, ChatRequest, Emit, Json, Usage, emit_whole
+from memgauge.backbones.base import ChatReply, ChatRequest, Emit, Json, Usage, emit_whole, text_of
 from memgauge.backbones.check import check
 from memgauge.backbones.connection import BrokenOff, Connection
 from memgauge.backbones.faults import Fault, error_in, malformed, opened, together
@@ -41,7 +41,7 @@ class Endpoint:
         max_attempts: int = 5,
         max_connections: int = 64,
         first_wait_s: float = 0.5,
-        max_wait_s: float = 60,
+        max_wait_s: float = 300,
     ) -> None:
         self.model = model
         self.paid = paid
@@ -91,10 +91,10 @@ class Endpoint:
         async with self._server.request("POST", _PATH, payload) as answer:
             provider = answer.headers.get("x-provider")
             if answer.headers.get("content-type", "").startswith("text/event-stream"):
-                raw, ttft_s = await _summed(answer, emit, started)
+                raw, ttft_s = await _summed(answer, self._server.concealed, emit, started)
                 return self._reply(raw, provider, time.perf_counter() - started, ttft_s)
             # A server, or a proxy before it, that cannot stream.
-            raw = opened(await answer.read(), answer.headers)
+            raw = opened(self._server.concealed(await answer.read()), answer.headers)
             reply = self._reply(raw, provider, time.perf_counter() - started)
         await emit_whole(reply.raw, emit)
         return reply
@@ -111,23 +111,25 @@ class Endpoint:
             raise malformed("the server answered 200 with a completion that has no choices", usage)
         if choice.get("error"):  # OpenRouter: the provider failed half-way
             raise error_in({"error": choice["error"], "usage": raw.get("usage")}, {})
-        text = _text(message.get("content"))
+        text = text_of(message.get("content"))
         if choice.get("finish_reason") == "content_filter" and not text and not message.get("tool_calls"):
             reason = "the server's content filter kept the answer back"
             raise Fault(reason, status=400, kind="refused", usage=usage)
         return ChatReply(
             text=text,
             usage=usage,
-            model=raw.get("model") or self.model,
-            finish_reason=choice.get("finish_reason"),
-            provider=raw.get("provider") or provider,
+            model=_word(raw.get("model")) or self.model,
+            finish_reason=_word(choice.get("finish_reason")),
+            provider=_word(raw.get("provider")) or provider,
             latency_s=latency_s,
             ttft_s=ttft_s,
             raw=raw,
         )
 
 
-async def _summed(answer: Connection, emit: Emit, started: float) -> tuple[dict[str, Json], float | None]:
+async def _summed(
+    answer: Connection, concealed: Callable[[bytes], bytes], emit: Emit, started: float
+) -> tuple[dict[str, Json], float | None]:
     """Emits a stream's chunks as they come; returns their sum and the time to the first token.
 
     A fault is worth another attempt only while nothing was emitted.
@@ -139,10 +141,10 @@ async def _summed(answer: Connection, emit: Emit, started: float) -> tuple[dict[
             if data == DONE:
                 await _finished(answer)
                 return whole.completion(), ttft_s
-            chunk = _chunk(data)
+            chunk = _chunk(concealed(data))
             if chunk.get("error"):
                 raise error_in(chunk, answer.headers)
-            if whole.add(chunk) and ttft_s is None:
+            if _added(whole, chunk) and ttft_s is None:
                 ttft_s = time.perf_counter() - started
             await emit(chunk)
         if not whole.finished:  # some servers leave [DONE] out; none leaves out why an answer ended
@@ -180,7 +182,12 @@ def _chunk(data: bytes) -> dict[str, Json]:
     return chunk
 
 
-def _text(content: Json) -> str:
-    if isinstance(content, list):
-        return "".join(part.get("text") or "" for part in content if isinstance(part, dict))
-    return content if isinstance(content, str) else ""
+def _added(whole: Sum, chunk: Mapping[str, Json]) -> bool:
+    try:
+        return whole.add(chunk)
+    except (AttributeError, LookupError, TypeError, ValueError):
+        raise malformed("the stream holds a chunk that is none of a completion") from None
+
+
+def _word(value: Json) -> str | None:
+    return value if isinstance(value, str) else None

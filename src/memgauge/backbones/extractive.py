@@ -12,9 +12,9 @@ from memgauge import tokens
 from memgauge.backbones.base import ChatReply, ChatRequest, Emit, Json, Message, emit_whole
 from memgauge.backbones.counting import PromptCounter, counted_reply, truncated
 from memgauge.backbones.rules.answers import answer
-from memgauge.backbones.rules.facts import facts
+from memgauge.backbones.rules.facts import facts, listed
 from memgauge.backbones.rules.lines import Block, read
-from memgauge.backbones.rules.prompts import Asked, asked, forced_tool, wanted_schema
+from memgauge.backbones.rules.prompts import Asked, asked, forced_tool, newest_section, wanted_schema
 from memgauge.backbones.rules.ranking import Index
 from memgauge.backbones.rules.schema_filler import Source, fill
 from memgauge.conversation import ABSTENTION
@@ -77,12 +77,13 @@ class Extractive:
         return answer(newest.question, self._index.rank(ids, newest.question.terms, newest.question.subjects))
 
     def _json(self, schema: Json, messages: Sequence[Message], newest: Asked) -> str:
-        spoken = [part for message in messages if message.role not in ("system", "developer") for part in message.parts]
+        told = [message for message in messages if message.role not in ("system", "developer")]
+        spoken = [part for message in told for part in newest_section(message)]
         blocks = [self._index.block(number) for number in self._index.ids(spoken)]
         found = self._text(newest) if newest.question else ""
         source = Source(
             text="".join(spoken),
-            facts=tuple(facts(blocks)),
+            facts=tuple(listed(spoken) or facts(blocks)),
             answer="" if found == ABSTENTION else found,
             question=newest.question.text if newest.question else "",
             names=tuple(dict.fromkeys(s.speaker for block in blocks for s in block.sentences if s.speaker)),

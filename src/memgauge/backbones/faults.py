@@ -9,7 +9,8 @@ from memgauge.backbones.base import Json, UpstreamError, Usage
 from memgauge.backbones.waits import asked_wait_s
 from memgauge.backbones.wire import decode, encode
 
-_RETRIED = frozenset({429, 500, 502, 503, 504})
+_RETRIED = frozenset({408, 429, 500, 502, 503, 504, 529})  # 529: Anthropic's word for overloaded
+_LONGEST_MESSAGE = 2000  # characters; servers have been seen to answer with whole pages
 _CONTEXT_CODES = frozenset({"context_length_exceeded", "exceed_context_size_error"})  # OpenAI's, llama.cpp's
 _CONTEXT_WORDS = re.compile(
     r"context.{0,20}(length|window|size)|maximum (context|input|prompt) (length|tokens)|prompt is too long",
@@ -19,7 +20,10 @@ _FILTER_CODES = frozenset({"content_filter", "content_policy_violation"})
 
 
 class Fault(UpstreamError):  # noqa: N818 - the word that the rest of this package uses
-    """An attempt that failed. ``again`` says whether another may help, ``wait_s`` what the server asks for."""
+    """An attempt that failed.
+
+    ``again`` says whether another may help, ``wait_s`` what the server asks for, ``unsent`` that it never got out.
+    """
 
     def __init__(
         self,
@@ -31,10 +35,17 @@ class Fault(UpstreamError):  # noqa: N818 - the word that the rest of this packa
         usage: Usage | None = None,
         again: bool = False,
         wait_s: float | None = None,
+        unsent: bool = False,
     ) -> None:
-        super().__init__(message, status=status, kind=kind, body=body, usage=usage)
+        super().__init__(message[:_LONGEST_MESSAGE], status=status, kind=kind, body=body, usage=usage)
         self.again = again
         self.wait_s = wait_s
+        self.unsent = unsent
+
+    @property
+    def costs_nothing(self) -> bool:
+        """Whether no provider charges for it; a request that never went out is charged for by none."""
+        return self.unsent or super().costs_nothing
 
 
 def malformed(message: str, usage: Usage | None = None) -> Fault:

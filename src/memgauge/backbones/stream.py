@@ -45,6 +45,8 @@ class Sum:
         brought = False
         for part in chunk.get("choices") or ():
             index = part.get("index") or 0
+            if not isinstance(index, int):
+                raise TypeError("the index of a choice must be a number")
             fresh = {"index": index, "message": {"role": "assistant", "content": None}, "finish_reason": None}
             choice = self._choices.setdefault(index, fresh)
             delta = part.get("delta") or {}
@@ -71,7 +73,8 @@ class Sum:
         choices = [self._choices[index] for index in sorted(self._choices)]
         for choice in choices:
             for call in choice["message"].get("tool_calls") or ():
-                call.pop("index", None)
+                if isinstance(call, dict):
+                    call.pop("index", None)
         return {**self._head, "object": "chat.completion", "choices": choices}
 
 
@@ -98,7 +101,8 @@ def _join(whole: dict[str, Any], delta: Mapping[str, Json]) -> dict[str, Any]:
 def _joined_list(before: list[Any], delta: list[Json]) -> list[Any]:
     for value in delta:
         index = value.get("index") if isinstance(value, Mapping) else None
-        match = None if index is None else next((old for old in before if old.get("index") == index), None)
+        known = (old for old in before if isinstance(old, dict) and old.get("index") == index)
+        match = None if index is None else next(known, None)
         if match is None:
             before.append(_join({}, value) if isinstance(value, Mapping) else value)
         else:

@@ -37,7 +37,7 @@ class EndpointEmbedder:
         max_attempts: int = 5,
         max_connections: int = 64,
         first_wait_s: float = 0.5,
-        max_wait_s: float = 60,
+        max_wait_s: float = 300,
     ) -> None:
         self.model = model
         self.paid = paid
@@ -81,8 +81,8 @@ class EndpointEmbedder:
         return EmbedReply(
             vectors=_vectors(raw.get("data"), texts, used),
             usage=used,
-            model=raw.get("model") or self.model,
-            provider=raw.get("provider") or provider,
+            model=_word(raw.get("model")) or self.model,
+            provider=_word(raw.get("provider")) or provider,
             latency_s=latency_s,
         )
 
@@ -97,6 +97,10 @@ def _vectors(data: Json, texts: int, used: Usage) -> Vectors:
     if [entry["index"] for entry in ordered] != list(range(texts)) or not np.isfinite(vectors).all():
         raise malformed(f"the server answered 200 with {len(ordered)} embeddings for {texts} texts", used)
     return vectors
+
+
+def _word(value: Json) -> str | None:
+    return value if isinstance(value, str) else None
 
 
 def _vector(embedding: Json) -> Vectors:

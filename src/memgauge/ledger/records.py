@@ -77,6 +77,8 @@ class CallRecord:
     outcome: str
     status: int | None
     error: str | None
+    input_at_most: int = 0
+    output_at_most: int = 0
 
 
 @dataclass(frozen=True, slots=True)

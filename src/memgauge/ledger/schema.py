@@ -1,6 +1,6 @@
 """The tables of a ledger. Names of columns are the names used everywhere: frames, exports, docs."""
 
-VERSION = 1
+VERSION = 2  # see migrate.py for what came before
 
 # Columns that a repeated run may fill differently: clocks, and which attempt paid.
 TIMES = frozenset({
@@ -90,6 +90,9 @@ CREATE TABLE calls (                    -- one billed request
   counted_tokens    INTEGER NOT NULL,   -- our o200k count of the prompt's text
   prefix_tokens     INTEGER NOT NULL,   -- leading tokens equal to an earlier call's of the unit and model
   prefix_turns_ago  INTEGER,            -- how many turns ago the latest such call was
+  -- what it can have used besides, in attempts whose usage never arrived; 0 where all did
+  input_at_most     INTEGER NOT NULL DEFAULT 0,
+  output_at_most    INTEGER NOT NULL DEFAULT 0,
   started_at        REAL NOT NULL,
   latency_s         REAL NOT NULL,      -- of the attempt that ended it: no queueing, no earlier tries
   ttft_s            REAL,               -- time to first token, where it was streamed
@@ -99,7 +102,8 @@ CREATE TABLE calls (                    -- one billed request
   status            INTEGER,            -- HTTP status, where there was one
   error             TEXT
 );
-CREATE UNIQUE INDEX calls_of_unit ON calls (unit, attempt, seq);
+-- No two calls that count are one and the same; judges (attempt 0) have an order of their own.
+CREATE UNIQUE INDEX calls_of_unit ON calls (unit, attempt = 0, seq) WHERE claimed = 1;
 
 CREATE TABLE steps (                    -- what the protocol did, and how long it took
   unit      INTEGER NOT NULL REFERENCES units,

@@ -7,7 +7,8 @@ always, against loss of power where ``fsync`` is set (the runner sets it where c
 
 import asyncio
 import sqlite3
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import fields
 from hashlib import sha256
 from operator import attrgetter
@@ -18,7 +19,9 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from memgauge.errors import UserError
+from memgauge.ledger.faults import LedgerError, plain_faults
+from memgauge.ledger.flights import Flight
+from memgauge.ledger.migrate import check_version
 from memgauge.ledger.records import (
     AnswerRecord,
     CallRecord,
@@ -32,14 +35,12 @@ from memgauge.ledger.schema import TABLES, VERSION
 
 FILE_NAME = "ledger.sqlite"
 
+_REMEMBERED_TEXTS = 1 << 15
+
 
 def text_id(body: str) -> int:
     """The id of a text in the ledger: the first 63 bits of its SHA-256."""
     return int.from_bytes(sha256(body.encode()).digest()[:8], "big") >> 1
-
-
-class LedgerError(UserError):
-    """The ledger cannot be read or written: wrong version, not a ledger, disk full."""
 
 
 class Ledger:
@@ -50,6 +51,7 @@ class Ledger:
         self._db = connection
         self._known_texts: set[int] = set()
         self._commit: asyncio.Future[None] | None = None
+        self._fault: LedgerError | None = None
         self._next_call = 1 + (self._one("SELECT max(call) FROM calls") or 0)
 
     @classmethod
@@ -59,7 +61,7 @@ class Ledger:
             raise LedgerError(f"{path} exists already")
         path.parent.mkdir(parents=True, exist_ok=True)
         connection = _connect(path, fsync)
-        with _plain_faults(path):
+        with plain_faults(path):
             connection.executescript(f"BEGIN; {TABLES} COMMIT;")
             rows = {"schema_version": str(VERSION), **meta}
             connection.executemany("INSERT INTO meta VALUES (?, ?)", rows.items())
@@ -103,10 +105,25 @@ class Ledger:
         """Status by unit key."""
         return dict(self._db.execute("SELECT key, status FROM units"))
 
+    def unanswered(self, about_the_request: Collection[int]) -> set[str]:
+        """Keys of units that are done but for questions which the upstream failed to answer.
+
+        A refusal with one of the statuses ``about_the_request`` would come again.
+        """
+        marks = ", ".join("?" * len(about_the_request))
+        rows = self._db.execute(
+            "SELECT DISTINCT key FROM units JOIN answers a USING (unit) JOIN calls c USING (unit, question)"
+            " WHERE a.outcome = 'error' AND c.claimed = 1 AND (c.outcome IN ('connection', 'timeout', 'malformed')"
+            f" OR c.outcome = 'http' AND c.status NOT IN ({marks}))",
+            tuple(about_the_request),
+        )
+        return {key for (key,) in rows}
+
     def start_unit(self, unit: int, now: float) -> int:
         """Marks a unit as running and clears what a dead attempt left half-done; returns the attempt, from 1.
 
-        Calls stay, unclaimed: they are paid for, and the new attempt is served from them.
+        Calls stay, unclaimed: they are paid for, and the new attempt is served from them. It is on disk before a call
+        of the new attempt can be under way.
         """
         for table in ("steps", "states", "answers", "verdicts", "scores"):
             self._insert(f"DELETE FROM {table} WHERE unit = ?", (unit,))
@@ -116,6 +133,7 @@ class Ledger:
             " finished_at = NULL, wall_s = NULL WHERE unit = ?",
             (now, unit),
         )
+        self.commit()
         return int(self._one("SELECT attempt FROM units WHERE unit = ?", unit))
 
     def end_unit(
@@ -156,17 +174,36 @@ class Ledger:
                 record.reasoning_tokens, record.embedding_tokens, record.usage_source,
                 prompt.counted_tokens, prompt.prefix_tokens, prompt.prefix_turns_ago,
                 record.started_at, record.latency_s, record.ttft_s, record.attempts,
-                record.outcome, record.status, record.error,
+                record.outcome, record.status, record.error, record.input_at_most, record.output_at_most,
             ),
         )  # fmt: skip
         return call
 
-    def recorded_calls(self, unit: int) -> list[RecordedCall]:
-        """The unit's completed calls of every attempt, in the order they were made."""
+    def add_flight(self, flight: Flight) -> bool:
+        """Enters a call that was under way when the process died, as interrupted; False where it is in already."""
+        known = "SELECT count(*) FROM calls WHERE unit = ? AND attempt = ? AND seq = ?"
+        if self._one(known, flight.unit, flight.attempt, flight.seq):
+            return False
+        self.add_call(
+            CallRecord(
+                unit=flight.unit, seq=flight.seq, attempt=flight.attempt, turn=flight.turn, question=None,
+                stage=flight.stage, background=False, kind=flight.kind, asked=None, model=flight.model, provider=None,
+                request_key=b"", prompt=PromptRecord(None, 0, (), 0, 0, None), params="{}", reply=None,
+                finish_reason=None, input_tokens=None, cached_tokens=None, cache_write_tokens=None,
+                output_tokens=None, reasoning_tokens=None, embedding_tokens=None, usage_source="upstream",
+                started_at=0.0, latency_s=0.0, ttft_s=None, attempts=1, outcome="interrupted", status=None,
+                error="the process died before the upstream answered",
+                input_at_most=flight.input_at_most, output_at_most=flight.output_at_most,
+            )
+        )  # fmt: skip
+        return True
+
+    def recorded_calls(self, unit: int, *, judged: bool = False) -> list[RecordedCall]:
+        """The unit's completed calls of every attempt, in the order they were made; a judge's apart from its own."""
         rows = self._db.execute(
-            "SELECT call, request_key, kind, model, provider, body, finish_reason, attempts, outcome"
-            " FROM calls JOIN texts ON text = reply WHERE unit = ? AND outcome = 'ok' ORDER BY attempt, seq",
-            (unit,),
+            "SELECT call, request_key, kind, model, provider, body, finish_reason, attempts, outcome FROM calls"
+            " JOIN texts ON text = reply WHERE unit = ? AND outcome = 'ok' AND (attempt = 0) = ? ORDER BY attempt, seq",
+            (unit, judged),
         )
         return [RecordedCall(*row) for row in rows]
 
@@ -219,7 +256,7 @@ class Ledger:
     def add_scores(self, rows: Iterable[tuple[int, int, str, float | None]]) -> None:
         """Enters scores: unit, ordinal of the answer, metric, value; a score that is there is replaced."""
         self._begin()
-        with _plain_faults(self.path):
+        with self._sound():
             self._db.executemany("INSERT OR REPLACE INTO scores VALUES (?, ?, ?, ?)", rows)
 
     def add_text(self, body: str) -> int:
@@ -230,6 +267,8 @@ class Ledger:
             body = body.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
             identity = text_id(body)
         if identity not in self._known_texts:
+            if len(self._known_texts) > _REMEMBERED_TEXTS:
+                self._known_texts.clear()  # costs a look-up in the file for each that comes again
             self._insert("INSERT OR IGNORE INTO texts VALUES (?, ?)", (identity, body))
             self._known_texts.add(identity)
         return identity
@@ -260,14 +299,15 @@ class Ledger:
 
     def commit(self) -> None:
         """Puts everything inserted so far on disk, now."""
-        with _plain_faults(self.path):
+        with self._sound():
             if self._db.in_transaction:
                 self._db.execute("COMMIT")
 
     def close(self) -> None:
         """Commits and closes."""
-        self.commit()
-        self._db.close()
+        if self._fault is None:
+            self.commit()
+        self._db.close()  # rolls back what was not committed
 
     def __enter__(self) -> Self:
         return self
@@ -284,7 +324,7 @@ class Ledger:
             self.commit()
         except LedgerError as fault:
             waiting.set_exception(fault)
-            waiting.exception()  # a waiter may be gone; the fault is not lost: the next insert meets it
+            waiting.exception()  # a waiter may be gone; the fault is not lost: the next write meets it
         else:
             waiting.set_result(None)
 
@@ -293,52 +333,35 @@ class Ledger:
             self._db.execute("BEGIN")
 
     def _insert(self, statement: str, values: Sequence[Any]) -> None:
-        with _plain_faults(self.path):
+        with self._sound():
             self._begin()
             self._db.execute(statement, values)
+
+    @contextmanager
+    def _sound(self) -> Iterator[None]:
+        """Writes nothing after a write that failed: SQLite may have taken back more than that one."""
+        if self._fault is not None:
+            raise self._fault
+        try:
+            with plain_faults(self.path):
+                yield
+        except LedgerError as fault:
+            self._fault = fault
+            raise
 
     def _one(self, query: str, *values: Any) -> Any:
         row = self._db.execute(query, values).fetchone()
         return row[0] if row else None
 
 
-def check_version(connection: sqlite3.Connection, path: Path) -> None:
-    """Raises LedgerError unless ``connection`` is a ledger of this version."""
-    try:
-        row = connection.execute("SELECT value FROM meta WHERE key = 'schema_version'").fetchone()
-    except sqlite3.DatabaseError as fault:
-        raise LedgerError(f"{path} is not a ledger ({fault})") from None
-    if row is None or row[0] != str(VERSION):
-        found = row[0] if row else "none"
-        raise LedgerError(f"{path} has ledger version {found}, this memgauge reads {VERSION}; run it again")
-
-
 def _connect(path: Path, fsync: bool) -> sqlite3.Connection:
-    with _plain_faults(path):
+    with plain_faults(path):
         connection = sqlite3.connect(path, isolation_level=None, timeout=30)
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute(f"PRAGMA synchronous = {'FULL' if fsync else 'NORMAL'}")
         connection.execute("PRAGMA cache_size = -16000")
         connection.execute("PRAGMA wal_autocheckpoint = 16000")  # pages: a checkpoint holds a call up, so rarely
     return connection
-
-
-class _plain_faults:  # noqa: N801 - a context manager, read like a keyword
-    """Turns SQLite's faults into one line that names the file."""
-
-    __slots__ = ("path",)
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-
-    def __enter__(self) -> None:
-        return None
-
-    def __exit__(
-        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if isinstance(value, sqlite3.Error):
-            raise LedgerError(f"cannot write {self.path}: {value}") from value
 
 
 # dataclasses.astuple copies deeply, which takes longer than the insert.
@@ -351,7 +374,7 @@ _CALL_COLUMNS = (
     "provider", "request_key", "prompt_base", "prompt_keep", "prompt_new", "params", "reply", "finish_reason",
     "input_tokens", "cached_tokens", "cache_write_tokens", "output_tokens", "reasoning_tokens",
     "embedding_tokens", "usage_source", "counted_tokens", "prefix_tokens", "prefix_turns_ago", "started_at",
-    "latency_s", "ttft_s", "attempts", "outcome", "status", "error",
+    "latency_s", "ttft_s", "attempts", "outcome", "status", "error", "input_at_most", "output_at_most",
 )  # fmt: skip
 _INSERT_CALL = f"INSERT INTO calls ({', '.join(_CALL_COLUMNS)}) VALUES ({', '.join('?' * len(_CALL_COLUMNS))})"
 

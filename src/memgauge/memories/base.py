@@ -83,13 +83,38 @@ class Footprint:
 class GatewayAccess:
     """For memories outside this process: where they find their models, and the key that is their unit.
 
-    ``model`` and ``embedding_model`` are what answers whatever they ask for.
+    ``model`` and ``embedding_model`` are what answers whatever they ask for; ``embedding_dimensions`` is None
+    where it shows only in the first vector. A call made with ``api_key`` and ``~manage`` (``~write``, ``~read``)
+    behind it is charged to that stage, whatever the unit is at.
     """
 
     base_url: str
     api_key: str
     model: str
     embedding_model: str
+    embedding_dimensions: int | None = None
+
+
+@runtime_checkable
+class Started(Protocol):
+    """A memory with a process or a server of its own, which is started before anything is timed."""
+
+    async def start(self) -> None:
+        """Returns when the memory can be written to and read from."""
+        ...
+
+
+@runtime_checkable
+class Lossy(Protocol):
+    """A memory that can lose what it is given without raising, as products do with a reply they cannot read."""
+
+    def lost(self) -> str | None:
+        """What was lost of what was written, and why, in one line; None where nothing was."""
+        ...
+
+    def all_lost(self) -> str | None:
+        """Why nothing that was written is held; None where something is, or nothing was written."""
+        ...
 
 
 @runtime_checkable
@@ -116,6 +141,10 @@ class Memory(Protocol):
     backbone's window beside the answer prompt, or None where the window is not known), ``gateway``
     (GatewayAccess), ``directory`` (a Path of the unit's own, empty, removed when the unit is done) and, for
     controls only, ``evidence`` (Evidence). Every other parameter is an option that a spec may set.
+
+    A memory whose requests hold what no two attempts have in common (the clock, random ids) may have a static method
+    ``alike``, which gives a ChatRequest without it: requests that are alike are replayed for each other when a unit
+    that died is played again. What is sent and recorded is the request as it is.
     """
 
     card: ClassVar[Card]

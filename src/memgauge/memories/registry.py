@@ -12,6 +12,7 @@ from typing import Any
 from memgauge.errors import UnknownNameError, UserError
 from memgauge.memories.base import Card, Evidence, GatewayAccess, Memory
 from memgauge.meter.handles import BackboneHandle, EmbedderHandle
+from memgauge.meter.meter import Alike
 
 GROUP = "memgauge.memories"
 
@@ -43,18 +44,31 @@ def card(name: str) -> Card:
 
 
 def check(name: str, options: Mapping[str, Any]) -> None:
-    """Raises UserError where there is no such memory, or it has no such option."""
-    known = [key for key in _parameters(_load(name)) if key not in _SERVICES]
+    """Raises UserError where there is no such memory, it has no such option, or what it needs is not installed.
+
+    A memory that needs more than its package says so in a class method ``require``, which is given the options and
+    raises UserError.
+    """
+    kind = _load(name)
+    known = [key for key in _parameters(kind) if key not in _SERVICES]
     for option in options:
         if option not in known:
             close = get_close_matches(option, known, n=1, cutoff=0.5)
             hint = f"did you mean {close[0]!r}?" if close else f"it has: {', '.join(known) or 'none'}"
             raise UserError(f"memory {name!r} has no option {option!r}; {hint}")
+    if require := getattr(kind, "require", None):
+        require(options)
 
 
 def wants(name: str, service: str) -> bool:
     """Whether a memory asks for a service, by a field name of Services."""
     return service in _parameters(_load(name))
+
+
+def alike(name: str) -> Alike | None:
+    """What makes requests of a memory that mean the same the same; see memories.base.Memory."""
+    found: Alike | None = getattr(_load(name), "alike", None)
+    return found
 
 
 def create(name: str, options: Mapping[str, Any], services: Services) -> Memory:

@@ -14,10 +14,18 @@ from memgauge.ledger.writer import Ledger
 from memgauge.meter.prompts import Observed
 from memgauge.meter.scope import Scope
 
+AtMost = tuple[int, int]  # tokens read and written that attempts of unknown usage can have used
+NOTHING: AtMost = (0, 0)
+
 
 def canonical(value: Any) -> str:
     """JSON with sorted keys: equal values give equal texts, so that they are stored once and recognised."""
     return encode(value, sort=True).decode()
+
+
+def request_key(kind: str, prompt_digest: bytes, params: Mapping[str, Any]) -> bytes:
+    """Tells whether two requests of a unit are the same: kind, model, prompt and parameters."""
+    return blake2b(prompt_digest + encode([kind, params], sort=True), digest_size=16).digest()
 
 
 @dataclass(slots=True)
@@ -31,7 +39,7 @@ class Call:
     scope: Scope
     kind: str
     prompt: PromptRecord
-    prompt_digest: bytes
+    request_key: bytes
     observed: Observed | None
     params: Mapping[str, Any]
     asked: Mapping[str, Any]
@@ -39,16 +47,11 @@ class Call:
     _started_at: float = 0.0
     _started: float = 0.0
 
-    @property
-    def request_key(self) -> bytes:
-        """Tells whether two requests of a unit are the same: kind, model, prompt and parameters."""
-        return blake2b(self.prompt_digest + encode([self.kind, self.params], sort=True), digest_size=16).digest()
-
     def start(self) -> None:
         """The request goes upstream now."""
         self._started_at, self._started = time.time(), time.perf_counter()
 
-    def completed(self, reply: ChatReply | EmbedReply) -> None:
+    def completed(self, reply: ChatReply | EmbedReply, at_most: AtMost = NOTHING) -> None:
         """The upstream answered."""
         if isinstance(reply, ChatReply):
             raw, finish_reason, ttft_s = canonical(reply.raw), reply.finish_reason, reply.ttft_s
@@ -57,15 +60,18 @@ class Call:
         self._record(
             "ok", reply.usage, model=reply.model, provider=reply.provider, attempts=reply.attempts,
             latency_s=reply.latency_s, reply=raw, finish_reason=finish_reason, ttft_s=ttft_s, status=200,
+            at_most=at_most,
         )  # fmt: skip
 
-    def failed(self, fault: UpstreamError) -> None:
+    def failed(self, fault: UpstreamError, at_most: AtMost = NOTHING) -> None:
         """The upstream gave no answer."""
-        self._record(fault.kind, fault.usage, attempts=fault.attempts, status=fault.status, error=str(fault))
+        self._record(
+            fault.kind, fault.usage, attempts=fault.attempts, status=fault.status, error=str(fault), at_most=at_most
+        )
 
-    def interrupted(self) -> None:
+    def interrupted(self, at_most: AtMost = NOTHING) -> None:
         """The run was stopped while the upstream was at work; what it charged is not known."""
-        self._record("interrupted", Usage(), error="stopped before the upstream answered")
+        self._record("interrupted", Usage(), error="stopped before the upstream answered", at_most=at_most)
 
     def replayed(self, call: int) -> None:
         """The answer is on record already: no row, no charge."""
@@ -87,6 +93,7 @@ class Call:
         ttft_s: float | None = None,
         status: int | None = None,
         error: str | None = None,
+        at_most: AtMost = NOTHING,
     ) -> None:
         call = self.ledger.add_call(
             CallRecord(
@@ -100,6 +107,7 @@ class Call:
                 usage_source=usage.source, started_at=self._started_at,
                 latency_s=time.perf_counter() - self._started if latency_s is None else latency_s,
                 ttft_s=ttft_s, attempts=attempts, outcome=outcome, status=status, error=error,
+                input_at_most=at_most[0], output_at_most=at_most[1],
             )
         )  # fmt: skip
         if self.observed is not None:

@@ -1,6 +1,7 @@
 """OpenAI's API on loopback: what an outside product takes for its model server, with every call metered.
 
-The API key that a product was given is its unit. Decisions of ours are 4xx (401 key, 402 budget, 400 and 413
+The API key that a product was given is its unit; with ``~manage`` behind it (``~write``, ``~read``) it also names
+the stage, for what a product does by itself at any time. Decisions of ours are 4xx (401 key, 402 budget, 400 and 413
 request, 404 route); faults of the upstream keep their status and body.
 """
 
@@ -9,6 +10,7 @@ import base64
 import hmac
 import logging
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import nullcontext
 from functools import partial
 from hashlib import sha256
 from itertools import count
@@ -20,12 +22,15 @@ from aiohttp import web
 from memgauge.backbones.base import ChatRequest, Json, Message, UpstreamError
 from memgauge.backbones.wire import decode, encode
 from memgauge.embedders.base import EmbedReply, Vectors
-from memgauge.meter.budget import BudgetExceeded
 from memgauge.meter.meter import UnitMeter
+from memgauge.meter.stops import Stop
 
 _log = logging.getLogger(__name__)
 _JSON = "application/json"
 _FORMATS = ("float", "base64")
+
+STAGE_MARK = "~"  # between a unit's key and a stage
+STAGES = ("write", "manage", "read")  # those a memory works in; answering and judging are the harness's own
 
 
 class Refusal(Exception):  # noqa: N818 - a decision of ours, not a fault
@@ -88,11 +93,12 @@ class Gateway:
 
     async def _handle(self, request: web.BaseRequest) -> web.StreamResponse:
         try:
-            unit = self._unit_of(request)
+            unit, stage = self._unit_of(request)
             route = self._routes.get((request.method, request.rel_url.raw_path.rstrip("/")))
             if route is None:
                 raise Refusal(404, f"no such route: {request.method} {request.path}", "not_found")
-            answer = await route(unit, request)
+            with unit.staged(stage) if stage else nullcontext():
+                answer = await route(unit, request)
         except Exception as fault:
             answer = _failed(fault)
         if isinstance(answer, web.StreamResponse):
@@ -100,13 +106,17 @@ class Gateway:
         status, body = answer
         return web.Response(body=encode(body), status=status, content_type=_JSON, headers=self._mark())
 
-    def _unit_of(self, request: web.BaseRequest) -> UnitMeter:
-        scheme, _, key = request.headers.get("Authorization", "").partition(" ")
+    def _unit_of(self, request: web.BaseRequest) -> tuple[UnitMeter, str]:
+        """The unit that the key belongs to, and the stage behind it, empty where there is none."""
+        scheme, _, given = request.headers.get("Authorization", "").partition(" ")
+        key, mark, stage = given.partition(STAGE_MARK)
         unit = self._units.get(_digest(key))
         known = unit is not None and hmac.compare_digest(unit.key.encode(), key.encode(errors="replace"))
         if unit is None or not known or scheme.lower() != "bearer":
             raise Refusal(401, "the API key belongs to no open unit of this run", "invalid_api_key")
-        return unit
+        if mark and stage not in STAGES:
+            raise Refusal(401, f"the stage behind the API key must be one of {', '.join(STAGES)}", "invalid_api_key")
+        return unit, stage
 
     async def _chat(self, unit: UnitMeter, request: web.BaseRequest) -> "_Answer":
         params = await _body(request)
@@ -202,8 +212,8 @@ def _failed(fault: Exception) -> tuple[int, Json]:
     match fault:
         case UpstreamError() | Refusal():
             return fault.status, fault.body
-        case BudgetExceeded():
-            return 402, Refusal(402, str(fault), "budget_exceeded").body
+        case Stop():
+            return fault.status, Refusal(fault.status, str(fault), fault.kind).body
         case web.HTTPRequestEntityTooLarge():
             return 413, Refusal(413, "the request is larger than the gateway takes", "request_too_large").body
         case ConnectionError():  # the client went away before it had sent all

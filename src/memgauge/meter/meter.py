@@ -25,29 +25,35 @@ from memgauge.backbones.base import (
     Message,
     UpstreamError,
     Usage,
+    another_attempt,
     emit_whole,
+    text_of,
 )
 from memgauge.embedders.base import Embedder, EmbedReply
+from memgauge.ledger.flights import Flight, Flights
 from memgauge.ledger.records import PromptRecord
 from memgauge.ledger.writer import Ledger
+from memgauge.meter.bound import Bound, of_chat, of_texts
 from memgauge.meter.budget import Budget, Pricer
-from memgauge.meter.call import Call, canonical
-from memgauge.meter.overrides import output_limit, overridden
+from memgauge.meter.call import Call, canonical, request_key
+from memgauge.meter.circuit import EndpointCircuit, UnitCircuit
+from memgauge.meter.overrides import overridden
+from memgauge.meter.passage import Passage
 from memgauge.meter.prompts import PromptIndex
 from memgauge.meter.replay import Replay
 from memgauge.meter.scope import Scope
+from memgauge.meter.stops import Stop
 from memgauge.spec import Setting
 
 # Begins the piece that stands for a message's role and its fields that are not text.
 MESSAGE_MARK = "\x02"
 # The attempt under which a judge's calls stand: they are none of the unit's own.
 JUDGED = 0
-# Set aside in a budget where neither the caller nor the setting limits the reply (paper 1, appendix A).
-UNLIMITED_OUTPUT = 32_768
-# How far a model's own tokenizer may exceed o200k, for the worst case of a call.
-TOKENIZER_MARGIN = 1.5
+
+_NO_BOUND = Bound(0, 0)
 
 Reply = TypeVar("Reply", ChatReply, EmbedReply)
+Alike = Callable[[ChatRequest], ChatRequest]
 
 _parallel_scope: ContextVar[tuple["UnitMeter", Scope] | None] = ContextVar("parallel_scope", default=None)
 
@@ -65,6 +71,7 @@ class Meter:
         budget: Budget | None = None,
         price_chat: Pricer | None = None,
         price_embedding: Pricer | None = None,
+        flights: Flights | None = None,
     ) -> None:
         self.ledger = ledger
         self.setting = setting
@@ -73,15 +80,31 @@ class Meter:
         self.budget = budget or Budget()
         self.price_chat = price_chat or (_unpriced if backbone.paid else _free)
         self.price_embedding = price_embedding or (_unpriced if embedder.paid else _free)
+        self.flights = flights
+        self.circuits = {
+            "chat": EndpointCircuit(f"the endpoint of {backbone.model}"),
+            "embed": EndpointCircuit(f"the endpoint of {embedder.model}"),
+        }
 
-    def open(self, unit: int, *, attempt: int = 1, seed: int | None = None) -> "UnitMeter":
-        """Opens a unit that ``Ledger.start_unit`` has started; what its dead attempts completed is replayed."""
+    def open(
+        self,
+        unit: int,
+        *,
+        attempt: int = 1,
+        seed: int | None = None,
+        budget: Budget | None = None,
+        alike: Alike | None = None,
+    ) -> "UnitMeter":
+        """Opens a unit that ``Ledger.start_unit`` has started; what its dead attempts completed is replayed.
+
+        ``budget`` is the unit's own, within the run's. ``alike`` is what its memory says of its requests, if it does.
+        """
         replay = Replay(self.ledger.recorded_calls(unit) if attempt > 1 else ())
-        return UnitMeter(self, unit, attempt, seed, replay)
+        return UnitMeter(self, unit, attempt, seed, replay, budget=budget, alike=alike)
 
     def reopen(self, unit: int) -> "UnitMeter":
         """Opens a unit that is done, for judging its answers: calls go on from the last judge's, as attempt 0."""
-        replay = Replay(self.ledger.recorded_calls(unit))
+        replay = Replay(self.ledger.recorded_calls(unit, judged=True))
         return UnitMeter(self, unit, JUDGED, None, replay, seq=self.ledger.last_seq(unit, JUDGED))
 
 
@@ -89,7 +112,16 @@ class UnitMeter:
     """The meter of one unit. ``key`` is the secret that a product's calls carry as their API key."""
 
     def __init__(
-        self, meter: Meter, unit: int, attempt: int, seed: int | None, replay: Replay, *, seq: int = 0
+        self,
+        meter: Meter,
+        unit: int,
+        attempt: int,
+        seed: int | None,
+        replay: Replay,
+        *,
+        seq: int = 0,
+        budget: Budget | None = None,
+        alike: Alike | None = None,
     ) -> None:
         self.unit = unit
         self.key = f"mg-{unit}-{secrets.token_urlsafe(24)}"
@@ -101,6 +133,11 @@ class UnitMeter:
         self._scope: Scope | None = None
         self._last_turn = 0
         self._seq = seq
+        self._own_budget = budget
+        self._alike = alike
+        self._circuit = UnitCircuit()
+        # Our last word: a product hears it as an error among others, the run must hear it as its end.
+        self.refusal: Stop | None = None
 
     @property
     def setting(self) -> Setting:
@@ -116,6 +153,22 @@ class UnitMeter:
     def embedding_model(self) -> str:
         """The embedding model, whatever a caller asks for."""
         return self._meter.embedder.model
+
+    @property
+    def embedding_dimensions(self) -> int | None:
+        """Length of the embedding model's vectors; None where it shows only in the first one."""
+        return self._meter.embedder.dimensions
+
+    @contextmanager
+    def staged(self, stage: str) -> Iterator[None]:
+        """Attributes this task's calls to ``stage`` of the turn at hand: a product told the stage by its key."""
+        here = self._where()
+        scope = Scope(here.turn, stage, here.question, here.background)
+        token = _parallel_scope.set((self, scope))
+        try:
+            yield
+        finally:
+            _parallel_scope.reset(token)
 
     @contextmanager
     def scope(self, turn: int, stage: str, question: str | None = None, *, parallel: bool = False) -> Iterator[None]:
@@ -145,16 +198,17 @@ class UnitMeter:
         """Completes ``request`` under the setting; the reply is on disk before it is returned.
 
         With ``emit`` the reply is streamed as it comes. Raises UpstreamError, recorded, where the upstream gave
-        no completion, and BudgetExceeded where the call was not sent.
+        no completion, and a Stop where the call was not sent.
         """
         params, asked = overridden(self.setting, self.model, request.params, self._seed)
         scope = self._where()
         # A provider's cache holds for one model and one set of tools, which precede the messages.
         root = canonical([self.model, params.get("tools")])
-        observed = self._prompts.observe(root, _pieces(request.messages), stage=scope.stage, turn=scope.turn)
+        pieces = _pieces(request.messages)
+        observed = self._prompts.observe(root, pieces, stage=scope.stage, turn=scope.turn)
         call = Call(
             self._meter.ledger, self.unit, self._attempt, self._next(), scope, "chat",
-            observed.record, observed.digest, observed, params, asked, self.model,
+            observed.record, self._key(request, observed.digest, params), observed, params, asked, self.model,
         )  # fmt: skip
         if recorded := self._replay.take("chat", call.request_key):
             call.replayed(recorded.call)
@@ -162,9 +216,9 @@ class UnitMeter:
             if emit is not None:
                 await emit_whole(raw, emit)
             return _reply_of(raw, recorded.model, recorded.provider, recorded.finish_reason)
-        limit = output_limit(params) or UNLIMITED_OUTPUT
+        bound = of_chat(request.messages, pieces, params) if self._bounded(self._meter.backbone.paid) else _NO_BOUND
         ask = partial(self._meter.backbone.chat, ChatRequest(request.messages, params), emit)
-        return await self._send(call, ask, self._meter.price_chat, limit)
+        return await self._send(call, ask, self._meter.price_chat, bound)
 
     async def embed(self, texts: Sequence[str], asked: Mapping[str, Any] | None = None) -> EmbedReply:
         """Embeds ``texts`` with the setting's embedder; ``asked`` is what a caller wanted besides the texts."""
@@ -173,7 +227,7 @@ class UnitMeter:
         prompt = PromptRecord(None, 0, tuple(texts), tokens.count_all(texts), 0, None)
         call = Call(
             self._meter.ledger, self.unit, self._attempt, self._next(), self._where(), "embed",
-            prompt, _digest(texts), None, params, replaced, self.embedding_model,
+            prompt, request_key("embed", _digest(texts), params), None, params, replaced, self.embedding_model,
         )  # fmt: skip
         if recorded := self._replay.take("embed", call.request_key):
             call.replayed(recorded.call)
@@ -185,31 +239,75 @@ class UnitMeter:
             self._meter.ledger.add_vectors(self.embedding_model, texts, np.asarray(reply.vectors, np.float32))
             return reply
 
-        return await self._send(call, ask, self._meter.price_embedding, 0)
+        bound = of_texts(texts) if self._bounded(self._meter.embedder.paid) else _NO_BOUND
+        return await self._send(call, ask, self._meter.price_embedding, bound)
 
-    async def _send(self, call: Call, ask: Callable[[], Awaitable[Reply]], price: Pricer, output_limit: int) -> Reply:
+    async def _send(self, call: Call, ask: Callable[[], Awaitable[Reply]], price: Pricer, bound: Bound) -> Reply:
         """Sends a call within the budget, and records what became of it before anybody hears of it."""
-        worst_input = int(call.prompt.counted_tokens * TOKENIZER_MARGIN) + 64
-        reservation = self._meter.budget.reserve(worst_input + output_limit, price(worst_input, output_limit))
-        spent: tuple[int | None, float | None] = (None, None)
+        flight = Flight(
+            self.unit, self._attempt, call.seq, call.scope.turn, bound.input, bound.output, call.scope.stage, call.kind,
+            call.model,
+        )  # fmt: skip
+        passage = Passage(self._budget, price, bound, self._meter.flights, flight)
+        try:
+            self._meter.circuits[call.kind].check()
+            self._circuit.check()
+            await passage.begin()
+        except Stop as refusal:
+            self.refusal = refusal
+            raise
+        mine = another_attempt.set(passage.again)
         call.start()
         try:
             reply = await ask()
-        except UpstreamError as fault:
-            call.failed(fault)
-            spent = _spent(fault.usage, price, unknown=(0, 0.0))
-            await self._meter.ledger.committed()
-            raise
         except asyncio.CancelledError:
-            call.interrupted()
+            passage.over(Usage())
+            call.interrupted(passage.at_most)
+            self._meter.ledger.commit()
+            passage.landed()
             raise
-        else:
-            call.completed(reply)
-            spent = _spent(reply.usage, price, unknown=(None, None))
+        except Exception as raised:
+            # A backbone that breaks in its own code has made a call all the same.
+            fault = raised if isinstance(raised, UpstreamError) else _broken(raised)
+            passage.over(fault.usage, free=fault.costs_nothing)
+            call.failed(fault, passage.at_most)
+            self._note(call.kind, fault)
             await self._meter.ledger.committed()
+            passage.landed()
+            if passage.refusal is not None:
+                self.refusal = passage.refusal
+                raise passage.refusal from fault
+            raise fault from raised.__cause__
+        else:
+            passage.over(reply.usage)
+            call.completed(reply, passage.at_most)
+            self._note(call.kind, None)
+            await self._meter.ledger.committed()
+            passage.landed()
             return reply
         finally:
-            reservation.settle(*spent)
+            another_attempt.reset(mine)
+
+    @property
+    def _budget(self) -> Budget:
+        return self._own_budget or self._meter.budget
+
+    def _note(self, kind: str, fault: UpstreamError | None) -> None:
+        self._meter.circuits[kind].note(fault)
+        if self._attempt != JUDGED:
+            self._circuit.note(fault)
+
+    def _bounded(self, paid: bool) -> bool:
+        """Whether anybody asks how much a call can use at most."""
+        return paid or self._budget.capped
+
+    def _key(self, request: ChatRequest, digest: bytes, params: Mapping[str, Any]) -> bytes:
+        """What a request is known by when it comes again in another attempt."""
+        if self._alike is None:
+            return request_key("chat", digest, params)
+        alike = self._alike(ChatRequest(request.messages, params))
+        root = canonical([self.model, alike.params.get("tools")])
+        return request_key("chat", _digest((root, *_pieces(alike.messages))), alike.params)
 
     def _where(self) -> Scope:
         own = _parallel_scope.get()
@@ -253,7 +351,7 @@ def _digest(texts: Sequence[str]) -> bytes:
 def _reply_of(raw: Mapping[str, Any], model: str, provider: str | None, finish_reason: str | None) -> ChatReply:
     message = raw["choices"][0]["message"] if raw.get("choices") else {}
     return ChatReply(
-        message.get("content") or "",
+        text_of(message.get("content")),
         Usage.from_wire(raw.get("usage")),
         model,
         finish_reason,
@@ -262,19 +360,13 @@ def _reply_of(raw: Mapping[str, Any], model: str, provider: str | None, finish_r
     )
 
 
-def _spent(usage: Usage, price: Pricer, unknown: tuple[int | None, float | None]) -> tuple[int | None, float | None]:
-    """Tokens and dollars that a call took from the budget."""
-    read = (usage.input, usage.cached, usage.cache_write, usage.embedding)
-    written = (usage.output, usage.reasoning)
-    if all(figure is None for figure in (*read, *written)):
-        return unknown
-    tokens_in, tokens_out = (sum(figure or 0 for figure in figures) for figures in (read, written))
-    return tokens_in + tokens_out, price(tokens_in, tokens_out)
+def _broken(raised: Exception) -> UpstreamError:
+    return UpstreamError(f"the model failed: {type(raised).__name__}: {raised}", status=502, kind="malformed")
 
 
-def _free(tokens_in: int, tokens_out: int) -> float | None:
+def _free(tokens_in: int, tokens_out: int, cached: int) -> float | None:
     return 0.0
 
 
-def _unpriced(tokens_in: int, tokens_out: int) -> float | None:
+def _unpriced(tokens_in: int, tokens_out: int, cached: int) -> float | None:
     return None

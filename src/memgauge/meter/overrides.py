@@ -43,9 +43,13 @@ def overridden(
 
 
 def output_limit(params: Mapping[str, Any]) -> int | None:
-    """The most tokens that a request lets the model write, or None where it names no limit."""
-    limits = [params[name] for name in _LIMITS if isinstance(params.get(name), int)]
-    return min(limits, default=None)
+    """The most tokens that a request lets the model write, or None where it names no limit.
+
+    Where it names two, nobody knows which of them the server heeds.
+    """
+    limits = [_limit_of(params[name]) for name in _LIMITS if params.get(name) is not None]
+    known = [limit for limit in limits if limit is not None]
+    return max(known) if known and len(known) == len(limits) else None
 
 
 def _effort(setting: Setting) -> dict[str, Any]:
@@ -55,5 +59,10 @@ def _effort(setting: Setting) -> dict[str, Any]:
 
 
 def _limit(cap: int, params: Mapping[str, Any]) -> dict[str, Any]:
-    named = [name for name in _LIMITS if isinstance(params.get(name), int)] or [_LIMITS[-1]]
-    return {name: min(cap, params.get(name, cap)) for name in named}
+    named = [name for name in _LIMITS if name in params] or [_LIMITS[-1]]
+    return {name: min(cap, _limit_of(params.get(name)) or cap) for name in named}
+
+
+def _limit_of(value: Any) -> int | None:
+    """A limit as servers understand it; -1, which some take for none, is none."""
+    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else None

@@ -14,17 +14,23 @@ from memgauge.ledger.records import PromptRecord
 from memgauge.prefix import common_prefix
 
 _DIGEST_BYTES = 16
+_REMEMBERED_PREFIXES = 1 << 14  # of a unit, some 3 MB; those of the latest prompts come on top
 
 
 @dataclass(slots=True)
 class _Trail:
-    """The latest prompt of one stage. ``digests[i]`` and ``sums[i]`` are of its first i + 1 pieces."""
+    """The latest prompt of one stage. ``digests[i]`` and ``sums[i]`` are of its first i + 1 pieces.
+
+    ``base`` and ``keep`` are what it is stored as a delta on.
+    """
 
     root: bytes
     pieces: tuple[str, ...]
     digests: list[bytes]
     sums: list[int]
     turn: int
+    base: int | None = None
+    keep: int = 0
     call: int = 0
 
 
@@ -35,6 +41,7 @@ class PromptIndex:
         self._trails: dict[str, _Trail] = {}
         # Digest of a prefix -> (turn, call) of a call that sent it, as recent as the trails do not know better.
         self._sent: dict[bytes, tuple[int, int]] = {}
+        self._room = _REMEMBERED_PREFIXES
 
     def observe(self, root: str, pieces: tuple[str, ...], *, stage: str, turn: int) -> "Observed":
         """Compares a prompt with the earlier ones.
@@ -69,15 +76,17 @@ class PromptIndex:
             prefix += partial
             if partial and source is None:
                 source = (nearest.turn, nearest.call)
+        base = _base(source[1], length, matches) if source and length else None
         record = PromptRecord(
-            base=source[1] if source and length else None,
+            base=base,
             keep=length,
             new=pieces[length:],
             counted_tokens=sums[-1] if sums else 0,
             prefix_tokens=prefix,
             prefix_turns_ago=turn - source[0] if source and prefix else None,
         )
-        return Observed(self, stage, _Trail(root_digest, pieces, digests, sums, turn), nearest, shared, record, last)
+        trail = _Trail(root_digest, pieces, digests, sums, turn, base, length)
+        return Observed(self, stage, trail, nearest, shared, record, last)
 
     def _longest_sent(self, digests: list[bytes], low: int) -> int:
         """Pieces of the longest prefix ever sent; every prefix of a sent prefix was sent, so bisection finds it."""
@@ -113,6 +122,20 @@ class PromptIndex:
             self._mark(replaced.digests[kept:], (replaced.turn, replaced.call))
         self._mark(trail.digests[shared:], mark)
         self._trails[stage] = trail
+        if len(self._sent) > self._room:
+            self._forget()
+
+    def _forget(self) -> None:
+        """Drops the older half of the prefixes: no provider's cache holds what was last sent so long ago.
+
+        A prefix is at least as recent as whatever it begins, so that what remains still holds every prefix of what it
+        holds, as bisection needs it.
+        """
+        for trail in self._trails.values():
+            self._mark(trail.digests, (trail.turn, trail.call))
+        middle = sorted(self._sent.values())[len(self._sent) // 2]
+        self._sent = {digest: mark for digest, mark in self._sent.items() if mark >= middle}
+        self._room = max(_REMEMBERED_PREFIXES, len(self._sent) + _REMEMBERED_PREFIXES // 2)
 
     def _mark(self, digests: list[bytes], mark: tuple[int, int]) -> None:
         for digest in digests:
@@ -136,6 +159,15 @@ class Observed:
         """The prompt went upstream as ``call``: later prompts may share its prefix."""
         self.trail.call = call
         self.index._add(self.stage, self.trail, self.nearest, self.shared)
+
+
+def _base(call: int, length: int, matches: list[tuple[int, _Trail]]) -> int | None:
+    """The call to store a prompt as a delta on, where ``call`` begins with its first ``length`` pieces.
+
+    Where that one has them from a call before it, the same will do: so a head that all prompts of a unit share does
+    not string them up into a chain.
+    """
+    return next((trail.base for _, trail in matches if trail.call == call and trail.keep >= length), call)
 
 
 def _partial(before: tuple[str, ...], now: tuple[str, ...], at: int) -> int:

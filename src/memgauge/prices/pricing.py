@@ -76,22 +76,28 @@ def worst_case(
     model: str,
     provider: str | None = None,
     card: PriceCard | None = None,
+    *,
+    cached_tokens: int = 0,
 ) -> float | None:
     """The most a call can cost: nothing cached, every allowed token written; ``None`` if no price is known.
+
+    Of a call that is over, ``cached_tokens`` are those of its input that are known to have come from a cache.
 
     Where the provider is open, the dearest on the card counts. Without a card, prices are today's.
     """
     book = card or PriceCard("today", datetime.now(UTC).date())
     prices: Iterable[Price] = book.of_model(model) if provider is None else ()
-    costs = [_most(price, input_tokens, output_tokens) for price in prices or book.find(model, provider)]
+    costs = [_most(price, input_tokens, cached_tokens, output_tokens) for price in prices or book.find(model, provider)]
     return max((cost for cost in costs if cost is not None), default=None)
 
 
-def _most(price: Price, input_tokens: int, output_tokens: int) -> float | None:
+def _most(price: Price, input_tokens: int, cached_tokens: int, output_tokens: int) -> float | None:
     if price.input is None or price.output is None:
         return None if price.embedding is None else price.embedding * input_tokens / 1e6
-    dearest = max(price.input, price.cache_write or 0.0, price.cached_input or 0.0)
-    return (dearest * input_tokens + price.output * output_tokens) / 1e6
+    cached_rate = price.input if price.cached_input is None else price.cached_input
+    dearest = max(price.input, price.cache_write or 0.0, cached_rate)
+    fresh_tokens = max(0, input_tokens - cached_tokens)
+    return (dearest * fresh_tokens + cached_rate * cached_tokens + price.output * output_tokens) / 1e6
 
 
 def _rates(keys: Iterable[tuple[str, str | None, date]], card: PriceCard | None) -> pl.DataFrame:

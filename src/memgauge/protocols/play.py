@@ -11,11 +11,24 @@ from memgauge import tokens
 from memgauge.conversation import Conversation, Turn
 from memgauge.ledger.records import StepRecord
 from memgauge.ledger.writer import Ledger
-from memgauge.memories.base import Item, Memory, Recalled, Stateful
+from memgauge.memories.base import Item, Lossy, Memory, Recalled, Stateful
 from memgauge.meter.meter import UnitMeter
 from memgauge.prefix import common_prefix
 
 Tick = Callable[[int], None]  # told the turns or questions that are done
+
+
+class EverythingLostError(Exception):
+    """A memory that lost all it was given."""
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What was recalled, its texts as parts of a prompt, and their tokens."""
+
+    recalled: Recalled
+    parts: tuple[str, ...]
+    tokens: int
 
 
 @dataclass(slots=True)
@@ -32,15 +45,17 @@ class Play:
     asks: asyncio.Semaphore | None = None  # questions side by side, over all units; None: one after the other
     written_tokens: int = 0
     _step: int = 0
-    _counted: tuple[Item, ...] = ()
+    _items: tuple[Item, ...] = ()  # of the latest read, with their texts and running sums of tokens
+    _parts: tuple[str, ...] = ()
     _sums: list[int] = field(default_factory=list)
 
-    async def read(self, turn: int, query: str, question: str | None = None) -> tuple[Recalled, int]:
-        """What the memory recalls for ``query``, and its size in tokens."""
+    async def read(self, turn: int, query: str, question: str | None = None) -> "Context":
+        """What the memory recalls for ``query``, as it stands in the prompt."""
         with self._timed(turn, "read", question) as step:
             recalled = await self.memory.read(query)
-            step.tokens, step.turns = self._size(recalled.items), recalled.dropped_turns
-        return recalled, step.tokens
+            context = self._context(recalled)
+            step.tokens, step.turns = context.tokens, recalled.dropped_turns
+        return context
 
     async def write(self, turn: int, turns: Sequence[Turn]) -> None:
         """Hands ``turns`` to the memory, then lets it tidy up."""
@@ -53,6 +68,11 @@ class Play:
         if isinstance(self.memory, Stateful):
             state = json.dumps(dict(self.memory.state()), sort_keys=True)
             self.ledger.add_state(self.unit.unit, turn, state)
+
+    def check_kept(self) -> None:
+        """Raises EverythingLostError where the memory holds nothing of what was written: it is not an empty one."""
+        if isinstance(self.memory, Lossy) and (why := self.memory.all_lost()):
+            raise EverythingLostError(why)
 
     @contextmanager
     def answering(self, turn: int, question: str | None = None) -> Iterator[None]:
@@ -74,16 +94,18 @@ class Play:
                     StepRecord(self.unit.unit, self._step, turn, question, stage, step.turns, step.tokens, seconds)
                 )
 
-    def _size(self, items: tuple[Item, ...]) -> int:
-        """Tokens of ``items``; what the previous read recalled as well is not added up again."""
-        shared = common_prefix(self._counted, items)
+    def _context(self, recalled: Recalled) -> "Context":
+        """Parts and tokens of what was recalled; what the read before recalled as well is not gone through again."""
+        items = recalled.items
+        shared = common_prefix(self._items, items)
         del self._sums[shared:]
+        new = tuple([item.text for item in items[shared:]])
         total = self._sums[-1] if self._sums else 0
-        for item in items[shared:]:
-            total += tokens.count(item.text)
+        for size in tokens.count_each(new):
+            total += size
             self._sums.append(total)
-        self._counted = items
-        return total
+        self._items, self._parts = items, self._parts[:shared] + new
+        return Context(recalled, self._parts, total)
 
 
 @dataclass(slots=True)

@@ -8,11 +8,9 @@ Every part ends in a line break and the next begins with a letter or a bracket: 
 """
 
 from datetime import datetime
-from operator import attrgetter
 
 from memgauge.backbones.base import Message
 from memgauge.conversation import ABSTENTION, spoken
-from memgauge.memories.base import Item
 
 VERSION = "1"
 
@@ -27,7 +25,6 @@ _MEMORY = "Remembered conversation:\n"
 _NOTHING = "Nothing is remembered.\n"
 _MESSAGE = "New message:\n"
 _QUESTION = "Question: "
-_TEXT = attrgetter("text")
 
 
 def reply_messages(context: tuple[str, ...], message: str) -> tuple[Message, ...]:
@@ -39,11 +36,6 @@ def answer_messages(context: tuple[str, ...], question: str, asked: datetime | N
     """The prompt for a question about a remembered conversation (paper 1 §3.4), dated where the source dates it."""
     dated = f"Question, asked on {spoken(asked)}: " if asked else _QUESTION
     return _messages(context, (f"{dated}{question}",))
-
-
-def parts_of(items: tuple[Item, ...]) -> tuple[str, ...]:
-    """The recalled items as parts of a prompt."""
-    return tuple(map(_TEXT, items))
 
 
 def _messages(context: tuple[str, ...], asked: tuple[str, ...]) -> tuple[Message, ...]:

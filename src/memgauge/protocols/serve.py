@@ -8,19 +8,23 @@ the end are never written, as in the paper, where a conversation of 15 turns hol
 from memgauge.backbones.base import ChatRequest
 from memgauge.conversation import Turn
 from memgauge.protocols.play import Play
-from memgauge.protocols.prompts import parts_of, reply_messages
+from memgauge.protocols.prompts import reply_messages
 
 
 async def serve(play: Play) -> None:
-    """Plays every turn. Raises UpstreamError at the first turn that could not be answered."""
+    """Plays every turn. Raises UpstreamError at the first turn that could not be answered.
+
+    Raises EverythingLostError at the end where none of the writes left anything behind.
+    """
     waiting: list[Turn] = []
     for number, turn in enumerate(play.conversation.turns, start=1):
-        recalled, _ = await play.read(number, turn.text)
+        context = await play.read(number, turn.text)
         with play.answering(number):
-            messages = reply_messages(parts_of(recalled.items), turn.line())
+            messages = reply_messages(context.parts, turn.line())
             await play.unit.chat(ChatRequest(messages, {"max_tokens": play.answer_tokens}))
         waiting.append(turn)
         if len(waiting) == play.write_every:
             await play.write(number, waiting)
             waiting = []
         play.tick(number)
+    play.check_kept()

@@ -12,14 +12,17 @@ import polars as pl
 from memgauge.errors import UserError
 from memgauge.ledger.frames import Frames
 from memgauge.ledger.writer import FILE_NAME, Ledger
-from memgauge.meter.budget import Budget, BudgetExceeded
+from memgauge.meter.circuit import EndpointDown
 from memgauge.meter.meter import UnitMeter
+from memgauge.meter.stops import Stop
 from memgauge.prices import load_card
 from memgauge.protocols.judge import Answered, judge
 from memgauge.protocols.rubrics import Rubric, default_for, load
+from memgauge.runner.brake import Brake
 from memgauge.runner.limits import Limits
 from memgauge.runner.lock import locked
-from memgauge.runner.models import check, meter_of, open_models, spent
+from memgauge.runner.models import check, meter_of, open_models
+from memgauge.runner.spends import open_flights, spent_by_unit, stop_words
 from memgauge.spec import Setting
 
 # Judges that cannot judge: their verdicts prove the pipeline and nothing else.
@@ -43,12 +46,16 @@ class Judging:
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """How it ended: verdicts given, errors among them, and answers that had their verdict already."""
+    """How it ended: verdicts given, errors among them, and answers that had their verdict already.
+
+    ``stopped`` says why not all were given: the budget, or (``down``) the endpoint.
+    """
 
     verdicts: int
     errors: int
     skipped: int
     stopped: str | None = None
+    down: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +66,11 @@ class _Task:
 
 
 async def judge_run(
-    directory: Path, judging: Judging, limits: Limits | None = None, tick: Callable[[int, int], None] | None = None
+    directory: Path,
+    judging: Judging,
+    limits: Limits | None = None,
+    tick: Callable[[int, int], None] | None = None,
+    brake: Brake | None = None,
 ) -> Judged:
     """Judges every answer of the run that has no verdict yet; ``tick`` is told verdicts given and to give.
 
@@ -73,12 +84,16 @@ async def judge_run(
         models = await open_models(judging.setting, stack, limits.calls(paid=True))
         stack.enter_context(locked(directory))
         ledger = stack.enter_context(Ledger.open(directory / FILE_NAME, fsync=models.backbone.paid))
-        budget = Budget(max_tokens=limits.max_tokens, max_usd=limits.max_usd, spent=spent(ledger, card))
-        meter = meter_of(ledger, judging.setting, models, budget, card)
+        flights, _ = open_flights(ledger, stack)
+        budget = limits.budget(spent_by_unit(ledger, card).values())
+        if brake is not None:
+            brake.tie(budget)
+        meter = meter_of(ledger, judging.setting, models, budget, card, flights)
         units = {task.answered.unit: meter.reopen(task.answered.unit) for task in tasks}
         concurrency = limits.tasks(models.backbone.paid)
-        given, errors, stopped = await _give(tasks, units, ledger, concurrency, tick or (lambda given, all_: None))
-    return Judged(given, errors, skipped, stopped)
+        given, errors, stop = await _give(tasks, units, ledger, concurrency, tick or (lambda given, all_: None))
+    stopped = None if stop is None else stop_words(stop)
+    return Judged(given, errors, skipped, stopped, isinstance(stop, EndpointDown))
 
 
 async def _give(
@@ -87,25 +102,29 @@ async def _give(
     ledger: Ledger,
     concurrency: int,
     tick: Callable[[int, int], None],
-) -> tuple[int, int, str | None]:
+) -> tuple[int, int, Stop | None]:
     gate = asyncio.Semaphore(concurrency)
     given = errors = 0
+    stopped: Stop | None = None
 
     async def one(task: _Task) -> None:
-        nonlocal given, errors
+        nonlocal given, errors, stopped
         async with gate:
-            verdict = await judge(units[task.answered.unit], task.answered, task.rubric, task.repeat)
+            if stopped is not None:
+                return
+            try:
+                verdict = await judge(units[task.answered.unit], task.answered, task.rubric, task.repeat)
+            except Stop as stop:  # verdicts under way are paid for: they are given
+                stopped = stop
+                return
         ledger.add_verdict(verdict)
         given, errors = given + 1, errors + (verdict.outcome != "ok")
         tick(given, len(tasks))
 
-    stopped = None
     try:
         async with asyncio.TaskGroup() as group:
             for task in tasks:
                 group.create_task(one(task))
-    except* BudgetExceeded as refusals:
-        stopped = f"budget spent: {refusals.exceptions[0]}"
     except* UserError as faults:
         raise faults.exceptions[0] from None
     return given, errors, stopped

@@ -8,13 +8,13 @@ from memgauge.backbones import registry as backbones
 from memgauge.backbones.base import Backbone
 from memgauge.embedders import registry as embedders
 from memgauge.embedders.base import Embedder
-from memgauge.ledger.frames import Frames
+from memgauge.ledger.flights import Flights
 from memgauge.ledger.writer import Ledger
 from memgauge.memories import registry as memories
-from memgauge.meter.budget import Budget, Pricer, Spend
+from memgauge.meter.budget import Budget, Pricer
 from memgauge.meter.gateway import Gateway
 from memgauge.meter.meter import Meter
-from memgauge.prices import PRICED_COLUMNS, PriceCard, price_calls, total, worst_case
+from memgauge.prices import PriceCard, worst_case
 from memgauge.spec import Experiment, Setting
 
 _Model = TypeVar("_Model", Backbone, Embedder)
@@ -74,11 +74,21 @@ async def open_gateway(experiment: Experiment, stack: AsyncExitStack) -> Gateway
     return gateway
 
 
-def meter_of(ledger: Ledger, setting: Setting, models: Models, budget: Budget, card: PriceCard | None) -> Meter:
-    """The meter of a setting; what a call may cost at most is read off ``card``, else off genai-prices."""
+def meter_of(
+    ledger: Ledger,
+    setting: Setting,
+    models: Models,
+    budget: Budget,
+    card: PriceCard | None,
+    flights: Flights | None = None,
+) -> Meter:
+    """The meter of a setting; what a call may cost at most is read off ``card``, else off genai-prices.
+
+    Calls under way are noted in ``flights`` where they cost something.
+    """
 
     def price(model: str) -> Pricer:
-        return lambda tokens_in, tokens_out: worst_case(tokens_in, tokens_out, model, card=card)
+        return lambda read, written, cached: worst_case(read, written, model, card=card, cached_tokens=cached)
 
     backbone, embedder = models.backbone, models.embedder
     return Meter(
@@ -89,14 +99,8 @@ def meter_of(ledger: Ledger, setting: Setting, models: Models, budget: Budget, c
         budget=budget,
         price_chat=price(backbone.model) if backbone.paid else None,
         price_embedding=price(embedder.model) if embedder.paid else None,
+        flights=flights if models.paid or budget.capped else None,
     )
-
-
-def spent(ledger: Ledger, card: PriceCard | None) -> Spend:
-    """What earlier attempts of this run spent, lost calls included."""
-    calls = Frames(ledger.path).table("calls", PRICED_COLUMNS)
-    used = sum(int(calls[column].sum()) for column in calls.columns if column.endswith("_tokens"))
-    return Spend(used, total(price_calls(calls, card)).usd)
 
 
 @runtime_checkable

@@ -11,37 +11,47 @@ from pathlib import Path
 from memgauge import __version__
 from memgauge.errors import UserError
 from memgauge.ledger.writer import FILE_NAME, Ledger
-from memgauge.meter.budget import Budget, BudgetExceeded
+from memgauge.meter.budget import Budget
+from memgauge.meter.circuit import ABOUT_THE_REQUEST, EndpointDown
 from memgauge.meter.meter import Meter
+from memgauge.meter.stops import Stop
 from memgauge.prices import load_card
 from memgauge.protocols import prompts
+from memgauge.runner.brake import Brake
 from memgauge.runner.limits import Limits
 from memgauge.runner.lock import locked
-from memgauge.runner.models import Models, meter_of, open_gateway, open_models, spent
+from memgauge.runner.models import Models, meter_of, open_gateway, open_models
 from memgauge.runner.plan import Plan, Unit, check, open_workloads, plan
 from memgauge.runner.progress import Listener, Silent, State
+from memgauge.runner.spends import open_flights, spent_by_unit, stop_words
 from memgauge.runner.unit import Surroundings, play_unit
 from memgauge.spec import Experiment
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """How a run ended. ``stopped`` says why it ended before its last unit."""
+    """How a run ended. ``stopped`` says why it ended before its last unit: the budget, or (``down``) an endpoint."""
 
     directory: Path
     done: int
     failed: int
     skipped: int
     stopped: str | None = None
+    down: bool = False
 
 
 async def run(
-    experiment: Experiment, directory: Path, limits: Limits | None = None, listener: Listener | None = None
+    experiment: Experiment,
+    directory: Path,
+    limits: Limits | None = None,
+    listener: Listener | None = None,
+    brake: Brake | None = None,
 ) -> Outcome:
-    """Plays every unit of ``experiment`` that ``directory`` does not hold yet.
+    """Plays every unit of ``experiment`` that ``directory`` does not hold yet, or not without the upstream's failures.
 
-    Raises UserError before anything is written where the experiment cannot be run. On cancellation the units in
-    hand are entered as interrupted; the same call then goes on from what was recorded.
+    Raises UserError before anything is written where the experiment cannot be run. Where the ``brake`` is pulled, and
+    on cancellation, the units in hand are entered as interrupted; the same call then goes on from what was recorded.
+    The brake lets calls that are under way finish, cancellation cuts them off.
     """
     limits, listener = limits or Limits(), listener or Silent()
     check(experiment)
@@ -63,9 +73,16 @@ async def run(
         directory.mkdir(parents=True, exist_ok=True)
         stack.enter_context(locked(directory))
         ledger = stack.enter_context(_ledger(directory, planned, models, fsync=paid))
-        budget = Budget(max_tokens=limits.max_tokens, max_usd=limits.max_usd, spent=spent(ledger, card))
+        flights, left = open_flights(ledger, stack)
+        if left:
+            listener.warned(_left_words(len(left), sum(one.input_at_most + one.output_at_most for one in left)))
+        spent = spent_by_unit(ledger, card)
+        budget = limits.budget(spent.values())
+        if brake is not None:
+            brake.tie(budget)
         meters = {
-            name: meter_of(ledger, experiment.settings[name], pair, budget, card) for name, pair in models.items()
+            name: meter_of(ledger, experiment.settings[name], pair, budget, card, flights)
+            for name, pair in models.items()
         }
         concurrency = limits.tasks(paid)
         around = Surroundings(
@@ -73,6 +90,7 @@ async def run(
             work=directory / "work",
             gateway=await open_gateway(experiment, stack),
             asks=asyncio.Semaphore(concurrency) if concurrency > 1 else None,
+            budget_of=lambda unit: limits.unit_budget(budget, spent.get(unit)),
         )
         return await _play(planned, meters, around, budget, concurrency, listener, directory)
 
@@ -87,9 +105,11 @@ async def _play(
     directory: Path,
 ) -> Outcome:
     status = around.ledger.unit_status()
-    missing = [unit for unit in planned.units if status[unit.record.key] != "done"]
+    again = around.ledger.unanswered(ABOUT_THE_REQUEST)  # costs no more than the calls that failed
+    missing = [unit for unit in planned.units if status[unit.record.key] != "done" or unit.record.key in again]
     state = State(len(planned.units), skipped=len(planned.units) - len(missing))
     gate = asyncio.Semaphore(concurrency)
+    stops: dict[str | None, Stop] = {}  # by the setting whose endpoint is down; None: of the whole run
 
     def note(unit: Unit, step: int) -> None:
         state.doing[unit.record.unit] = step
@@ -98,23 +118,37 @@ async def _play(
 
     async def one(unit: Unit) -> None:
         async with gate:
+            setting = unit.record.setting
+            if None in stops or setting in stops:
+                return
             listener.started(unit, state)
-            meter = meters[unit.record.setting]
-            error = await play_unit(unit, meter, around, partial(note, unit))
-            state.doing.pop(unit.record.unit, None)
+            try:
+                error = await play_unit(unit, meters[setting], around, partial(note, unit))
+            except Stop as stop:
+                # Units in hand go on until they are refused as well: what is under way is paid for.
+                stops.setdefault(setting if isinstance(stop, EndpointDown) else None, stop)
+                return
+            finally:
+                state.doing.pop(unit.record.unit, None)
             state.done, state.failed = state.done + (error is None), state.failed + (error is not None)
             listener.ended(unit, state, error)
 
-    stopped = None
     try:
         async with asyncio.TaskGroup() as group:
             for unit in missing:
                 group.create_task(one(unit))
-    except* BudgetExceeded as refusals:
-        stopped = f"budget spent: {refusals.exceptions[0]}"
     except* UserError as faults:
         raise faults.exceptions[0] from None
-    return Outcome(directory, state.done, state.failed, state.skipped, stopped)
+    stop = stops.get(None) or next(iter(stops.values()), None)
+    stopped = None if stop is None else stop_words(stop)
+    return Outcome(directory, state.done, state.failed, state.skipped, stopped, isinstance(stop, EndpointDown))
+
+
+def _left_words(calls: int, tokens: int) -> str:
+    return (
+        f"the process before died with {calls} {'call' if calls == 1 else 'calls'} under way; they may have been"
+        f" charged for, {tokens:,} tokens at most, which count against the limits"
+    )
 
 
 def _check_directory(directory: Path, experiment: Experiment) -> None:

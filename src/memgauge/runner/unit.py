@@ -15,11 +15,12 @@ from memgauge.backbones.base import UpstreamError
 from memgauge.conversation import Conversation
 from memgauge.ledger.writer import Ledger, LedgerError
 from memgauge.memories import registry as memories
-from memgauge.memories.base import Evidence, GatewayAccess
-from memgauge.meter.budget import BudgetExceeded
+from memgauge.memories.base import Evidence, GatewayAccess, Lossy, Started
+from memgauge.meter.budget import Budget, BudgetExceeded
 from memgauge.meter.gateway import Gateway
 from memgauge.meter.handles import BackboneHandle, EmbedderHandle
 from memgauge.meter.meter import Meter, UnitMeter
+from memgauge.meter.stops import Stop
 from memgauge.protocols.play import Play
 from memgauge.protocols.prompts import answer_messages, reply_messages
 from memgauge.protocols.recall import recall
@@ -35,48 +36,61 @@ class Surroundings:
     """What the units of a run share besides their meter.
 
     ``gateway`` serves memories outside this process (None where no memory asks for one), ``work`` holds the
-    directories of the units in hand, ``asks`` limits the questions that are in hand at a time.
+    directories of the units in hand, ``asks`` limits the questions that are in hand at a time. ``budget_of`` gives
+    the budget of a unit where each has its own.
     """
 
     ledger: Ledger
     work: Path
     gateway: Gateway | None = None
     asks: asyncio.Semaphore | None = None
+    budget_of: Callable[[int], Budget | None] = lambda unit: None
 
 
 async def play_unit(unit: Unit, meter: Meter, around: Surroundings, tick: Callable[[int], None]) -> str | None:
-    """Plays ``unit``; returns the error that it failed with, or None.
+    """Plays ``unit``; returns the error that it failed with, or None. What a memory lost is entered with the unit.
 
-    A fault of the memory or its models fails this unit alone. What stops the whole run (cancellation, a spent
-    budget, a ledger that cannot be written) is raised, with the unit entered as interrupted.
+    A fault of the memory or its models fails this unit alone; a budget of its own that is spent interrupts it. What
+    stops others too (cancellation, a spent budget, an endpoint that is down, a ledger that cannot be written) is
+    raised, with the unit entered as interrupted.
     """
     ledger, number, started = around.ledger, unit.record.unit, time.perf_counter()
     attempt = ledger.start_unit(number, time.time())
-    metered = meter.open(number, attempt=attempt, seed=unit.record.seed)
-    status, error, store, written = "interrupted", None, None, None
+    metered = meter.open(
+        number, attempt=attempt, seed=unit.record.seed, budget=around.budget_of(number),
+        alike=memories.alike(unit.memory.name),
+    )  # fmt: skip
+    status, error, lost, store, written = "interrupted", None, None, None, None
     try:
         async with AsyncExitStack() as stack:
             play = await _prepared(unit, metered, meter, around, tick, stack)
             await _PROTOCOLS[unit.record.protocol](play)
             footprint = play.memory.footprint()
             store, written = (footprint.bytes, footprint.tokens), play.written_tokens
+            lost = play.memory.lost() if isinstance(play.memory, Lossy) else None
+            if metered.refusal is not None:  # and a product swallowed it
+                raise metered.refusal
         status = "done"
     except (asyncio.CancelledError, LedgerError):
         error = "stopped before it was finished"
         raise
-    except BudgetExceeded as refusal:
-        error = str(refusal)
-        raise
-    except UpstreamError as fault:
-        status, error = "failed", str(fault)
     except Exception as fault:
-        # A memory is somebody's code: whatever it raises is the unit's error, and the run goes on.
-        _log.debug("unit %s failed", number, exc_info=True)
-        status, error = "failed", f"{type(fault).__name__}: {fault}"
+        # A product tells of a refusal in its own words, if at all.
+        stop = fault if isinstance(fault, Stop) else metered.refusal
+        if stop is not None:
+            error = str(stop)
+            if stop.whole_run:
+                raise stop from fault
+            status = "interrupted" if isinstance(stop, BudgetExceeded) else "failed"
+        else:
+            # A memory is somebody's code: whatever it raises is the unit's error, and the run goes on.
+            _log.debug("unit %s failed", number, exc_info=True)
+            status = "failed"
+            error = str(fault) if isinstance(fault, UpstreamError) else f"{type(fault).__name__}: {fault}"
     finally:
         ledger.end_unit(
             number, status, now=time.time(), wall_s=time.perf_counter() - started,
-            error=error, store=store, written_tokens=written,
+            error=error or lost, store=store, written_tokens=written,
         )  # fmt: skip
         ledger.commit()
     return error
@@ -99,7 +113,9 @@ async def _prepared(
     if around.gateway is not None and memories.wants(name, "gateway"):
         around.gateway.register(metered)
         stack.callback(around.gateway.unregister, metered)
-        access = GatewayAccess(around.gateway.base_url, metered.key, metered.model, metered.embedding_model)
+        access = GatewayAccess(
+            around.gateway.base_url, metered.key, metered.model, metered.embedding_model, metered.embedding_dimensions
+        )
     if memories.wants(name, "directory"):
         directory = around.work / f"unit-{unit.record.unit}"
         shutil.rmtree(directory, ignore_errors=True)  # what an attempt that was killed left behind
@@ -115,6 +131,8 @@ async def _prepared(
     )
     memory = memories.create(name, unit.memory.options, services)
     stack.push_async_callback(memory.close)
+    if isinstance(memory, Started):
+        await memory.start()
     asks = around.asks if memories.card(name).parallel_reads else None
     return Play(metered, around.ledger, memory, conversation, unit.record.write_every, unit.answer_tokens, tick, asks)
 

@@ -1,7 +1,9 @@
 """Facts stated in a text: self-contained sentences, with the speaker's name for ``I`` and dates for ``yesterday``."""
 
+import ast
 import re
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date
 
@@ -56,6 +58,17 @@ def facts(blocks: Iterable[Block]) -> list[Fact]:
     told = (Fact(fact(sentence, speakers), _name(sentence), sentence.said) for sentence in sentences
             if states(sentence, names))  # fmt: skip
     return list({each.text: each for each in told}.values())
+
+
+def listed(parts: Iterable[str]) -> list[Fact]:
+    """The facts that a prompt itself lists: the last of its lines that is by itself a list of sentences."""
+    for line in reversed([line.strip() for part in parts for line in part.split("\n")]):
+        if line[:2] in ("['", '["') and line.endswith("]"):
+            with suppress(ValueError, SyntaxError, MemoryError, RecursionError):
+                told = ast.literal_eval(line)
+                if isinstance(told, list) and all(isinstance(one, str) and " " in one for one in told):
+                    return [Fact(one) for one in dict.fromkeys(told)]
+    return []
 
 
 def states(sentence: Sentence, names: frozenset[str] = frozenset()) -> bool:

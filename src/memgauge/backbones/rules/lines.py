@@ -10,6 +10,7 @@ from memgauge.backbones.rules.words import STOP, WORD, stem
 
 _STAMP = re.compile(r"[\s*•>-]*[\[(](?P<stamp>[^\[\]()\n]{4,48})[\])]\s*:?\s*")
 _SPEAKER = re.compile(r"[\s*•>-]*(?P<name>[A-Z][\w.'’-]{0,24}(?: [A-Z][\w.'’-]{0,24}){0,2}|user|assistant): +(?=\S)")
+_ROLE = re.compile(r"[\s*•>-]*(?:user|assistant): +(?=\S)")
 _BULLET = re.compile(r"\s*(?:[-*•>]|\d{1,3}[.)])\s+")
 _HEADING = re.compile(r"\s*#+ .*|\s*[\w' -]{1,40}:\s*")
 _SENTENCE = re.compile(
@@ -69,6 +70,7 @@ def read(part: str) -> Block:
     for line in part.split("\n"):
         if not line or line.isspace() or _HEADING.fullmatch(line):
             continue
+        line = _without_role(line)
         stamped = _STAMP.match(line)
         if stamped and (day := dates.stamp(stamped["stamp"])):
             said = day
@@ -84,6 +86,17 @@ def read(part: str) -> Block:
             line = line[bullet.end() :]
         sentences.extend(sentence(text, speaker, said) for text in split(line))
     return Block(tuple(sentences), frozenset[str]().union(*(s.terms | s.tags for s in sentences)))
+
+
+def _without_role(line: str) -> str:
+    """Leaves out the role that a product puts before a line that says by itself when, or by whom, it was spoken."""
+    role = _ROLE.match(line)
+    if role is None:
+        return line
+    rest = line[role.end() :]
+    stamped = _STAMP.match(rest)
+    dated = stamped is not None and dates.stamp(stamped["stamp"]) is not None
+    return rest if dated or _SPEAKER.match(rest) else line
 
 
 def split(text: str) -> list[str]:

@@ -12,6 +12,8 @@ from memgauge.backbones.rules.questions import Question, ask, is_labelled
 
 Json = Any
 
+_CHOICE = re.compile(r'"([A-Z]{3,16})"')  # "ADD", "UPDATE" …: what a field of an example may hold
+_HEADING = re.compile(r"^#{1,6} (?P<title>.*)$", re.MULTILINE)
 _LOOK_BACK = 3  # lines between a question and the end of its message: "Answer:" and the like
 _LABEL = re.compile(r"\s*[\w' -]{1,40}:\s*")
 FACTS_SCHEMA: Json = {
@@ -69,6 +71,16 @@ def _question(line: str) -> Question | None:
     return ask(sentences[-1].text) if sentences else None
 
 
+def newest_section(message: Message) -> Sequence[str]:
+    """The section of a message whose heading calls it new, where one is: products show beside it what they know."""
+    text = message.text
+    for heading in _HEADING.finditer(text):
+        if "new" in heading["title"].lower().split():
+            following = _HEADING.search(text, heading.end())
+            return [text[heading.end() : following.start() if following else len(text)]]
+    return message.parts
+
+
 def wanted_schema(params: Mapping[str, Json], messages: Sequence[Message]) -> Json | None:
     """The schema that ``response_format`` asks the reply to meet; ``None`` where it asks for text.
 
@@ -83,7 +95,10 @@ def wanted_schema(params: Mapping[str, Json], messages: Sequence[Message]) -> Js
     if wanted.get("type") != "json_object":
         return None
     examples = [example for message in messages if (example := shown_example(message.text))]
-    return schema_of(max(examples, key=lambda one: len(json.dumps(one)))) if examples else FACTS_SCHEMA
+    if not examples:
+        return FACTS_SCHEMA
+    choices = tuple(dict.fromkeys(word for message in messages for word in _CHOICE.findall(message.text)))
+    return schema_of(max(examples, key=lambda one: len(json.dumps(one))), choices)
 
 
 @lru_cache(maxsize=1 << 8)
@@ -123,8 +138,8 @@ def _loose_example(text: str) -> Json | None:
     return found or None
 
 
-def schema_of(example: Json) -> Json:
-    """The schema of which ``example`` is one."""
+def schema_of(example: Json, choices: Sequence[str] = ()) -> Json:
+    """The schema of which ``example`` is one; a string of it that is among ``choices`` stands for any of them."""
     match example:
         case {"type": "object", "properties": dict()}:
             return example
@@ -133,11 +148,11 @@ def schema_of(example: Json) -> Json:
         case dict():
             return {
                 "type": "object",
-                "properties": {key: schema_of(value) for key, value in example.items()},
+                "properties": {key: schema_of(value, choices) for key, value in example.items()},
                 "required": list(example),
             }
         case [first, *_]:
-            return {"type": "array", "items": schema_of(first)}
+            return {"type": "array", "items": schema_of(first, choices)}
         case list():
             return {"type": "array", "items": {"type": "string"}}
         case bool():
@@ -148,6 +163,8 @@ def schema_of(example: Json) -> Json:
             return {"type": "number"}
         case None:
             return {"type": ["string", "null"]}
+        case str() if example in choices:
+            return {"enum": list(choices)}
         case _:
             return {"type": "string"}
 

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from functools import cached_property
+from hashlib import blake2b
 from typing import Any
 
 from memgauge.backbones.rules.facts import Fact
@@ -16,6 +17,7 @@ Json = Any
 Schema = Any  # a mapping, or true or false
 
 _DEEPEST = 12  # below this depth only what is required is filled
+_ADDING = ("ADD", "CREATE", "INSERT")  # of several actions, rules that cannot compare only ever add
 _HOPELESS = 40  # below this depth a schema that asks for ever more is given up
 _FORMATS = {
     "time": "00:00:00Z", "email": "user@example.org", "uri": "https://example.org", "hostname": "example.org",
@@ -24,6 +26,8 @@ _FORMATS = {
 _NAMED = re.compile(r"name|speaker|person|people|entit|subject|who\b|author|owner")
 _DATED = re.compile(r"date|time|when|\bday\b|occurred")
 _TOPICS = re.compile(r"keyword|tag|topic|theme|categor|label")
+_IDENTITY = re.compile(r"(^|_)u?u?id$")
+_EARLIER = re.compile(r"^(old|previous|prior)_")
 _ASKED = re.compile(r"quer|question|search")
 _ANSWERED = re.compile(r"answer|reply|response|result|output")
 
@@ -101,7 +105,7 @@ class _Filler:
         if "const" in schema:
             yield schema["const"]
         elif isinstance(schema.get("enum"), list) and schema["enum"]:
-            yield from sorted(schema["enum"], key=lambda one: not _named(one, source))
+            yield from sorted(schema["enum"], key=lambda one: (one not in _ADDING, not _named(one, source)))
         elif branches := _branches(schema):
             beside = {key: value for key, value in schema.items() if key not in ("anyOf", "oneOf")}
             for branch in branches:
@@ -270,6 +274,10 @@ def _string(schema: Mapping[str, Json], name: str, source: Source) -> str:
 
 def _text(name: str, source: Source) -> str:
     """What a property called ``name`` should say."""
+    if _IDENTITY.search(name):
+        return blake2b(source.salient.encode(errors="replace"), digest_size=4).hexdigest()
+    if _EARLIER.search(name):
+        return ""  # rules that only add replace nothing
     if _ASKED.search(name) and source.question:
         return source.question
     if _ANSWERED.search(name):
