@@ -18,6 +18,7 @@ from memgauge.errors import UserError
 if TYPE_CHECKING:
     from memgauge.customize import Flags
     from memgauge.runner.brake import Brake
+    from memgauge.runner.judging import Judged
     from memgauge.runner.run import Outcome
     from memgauge.spec import Experiment
 
@@ -126,12 +127,7 @@ def run(
         outcome: Outcome = _finish(run_experiment(experiment, directory, limits, live, brake), brake)
     score_run(directory)
     write_report(directory, as_json)
-    if outcome.down:
-        click.echo(f"memgauge: {outcome.stopped}; nothing is lost, the same command goes on from here", err=True)
-        raise click.exceptions.Exit(ENDPOINT_DOWN)
-    if outcome.stopped:
-        click.echo(f"memgauge: {outcome.stopped}; run it again with a higher limit to go on", err=True)
-        raise click.exceptions.Exit(STOPPED_BY_BUDGET)
+    _leave_if_stopped(outcome)
     if outcome.failed:
         click.echo(f"memgauge: {outcome.failed} units failed; the same command tries them again", err=True)
         raise click.exceptions.Exit(UNIT_FAILED)
@@ -189,12 +185,7 @@ def judge(directory: Path, as_json: bool, **flags: Any) -> None:
         click.echo(msgspec.json.encode(judged))
     else:
         click.echo(f"{judged.verdicts} verdicts, {judged.errors} of them errors; {judged.skipped} were there already")
-    if judged.down:
-        click.echo(f"memgauge: {judged.stopped}; nothing is lost, the same command goes on from here", err=True)
-        raise click.exceptions.Exit(ENDPOINT_DOWN)
-    if judged.stopped:
-        click.echo(f"memgauge: {judged.stopped}; run it again with a higher limit to go on", err=True)
-        raise click.exceptions.Exit(STOPPED_BY_BUDGET)
+    _leave_if_stopped(judged)
 
 
 @cli.command("list")
@@ -280,6 +271,16 @@ def _experiment(spec: str, flags: dict[str, Any]) -> tuple[Experiment, Flags]:
         setting=setting,
     )
     return customized(load(spec), given), given
+
+
+def _leave_if_stopped(ended: Outcome | Judged) -> None:
+    """Says why something ended early, and exits with the code for it."""
+    if ended.down:
+        click.echo(f"memgauge: {ended.stopped}; nothing is lost, the same command goes on from here", err=True)
+        raise click.exceptions.Exit(ENDPOINT_DOWN)
+    if ended.stopped:
+        click.echo(f"memgauge: {ended.stopped}; run it again with a higher limit to go on", err=True)
+        raise click.exceptions.Exit(STOPPED_BY_BUDGET)
 
 
 def _count_verdicts(given: int, wanted: int) -> None:
