@@ -46,7 +46,8 @@ def main() -> None:
     else:
         for key, value in figures.items():
             print(f"{key:22} {value:10,.0f}")
-    if any(figures[key] for key in ("completed_lost", "paid_twice", "unlike", "unsound", "leftover_processes")):
+    lost = ("completed_lost", "paid_twice", "unexplained_charges", "unlike", "unsound", "leftover_processes")
+    if any(figures[key] for key in lost):
         sys.exit(1)
 
 

@@ -133,7 +133,11 @@ class Job:
 
 @dataclass
 class Toll:
-    """What a number of kills did. ``uncertain`` calls were in flight at a kill: only the upstream knows."""
+    """What a number of kills did.
+
+    ``uncertain`` calls were in flight at a kill: only the upstream knows whether it charged for them. A charge that
+    is neither for a completed call nor for one of these is unexplained.
+    """
 
     kills: int = 0
     rounds: int = 0
@@ -141,6 +145,7 @@ class Toll:
     charged: int = 0
     uncertain: int = 0
     uncertain_charged: int = 0
+    unexplained_charges: int = 0
     completed_lost: int = 0
     paid_twice: int = 0
     unlike: list[str] = field(default_factory=list)
@@ -184,8 +189,10 @@ def _round(
     # calls that were asked again although their answer was on disk.
     toll.paid_twice += completed.height - _every_call(whole).filter(outcome="ok").height
     toll.completed_lost += completed.filter(claimed=0).height
-    toll.uncertain += calls.filter(outcome="interrupted").height
+    uncertain = calls.filter(outcome="interrupted").height
+    toll.uncertain += uncertain
     toll.uncertain_charged += charged - completed.height
+    toll.unexplained_charges += max(0, charged - completed.height - uncertain)
     toll.unlike += unlike(whole, out, ordered=concurrency == 1)
     toll.unsound += [finding.what for finding in audit(out).findings if finding.wrong]
 

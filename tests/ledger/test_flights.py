@@ -3,7 +3,10 @@
 from contextlib import AsyncExitStack
 from pathlib import Path
 
+import pytest
+
 from memgauge.backbones.base import ChatRequest
+from memgauge.ledger.faults import LedgerError
 from memgauge.ledger.flights import FILE_NAME, SLOT, Flight, Flights
 from memgauge.ledger.frames import Frames
 from memgauge.ledger.writer import Ledger
@@ -84,3 +87,13 @@ async def test_dying_in_the_second_attempt_before_anything_of_it_was_written_is_
         replies = [(await third.chat(ChatRequest.of("s", text))).text for text in "abc"]
     assert replies == ["one", "two", "three"]
     assert Frames(tmp_path).lost_calls()["outcome"].to_list() == ["interrupted"]
+
+
+def test_a_full_disk_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object) -> int:
+        raise OSError(28, "No space left on device")
+
+    flights = Flights(tmp_path / FILE_NAME)
+    monkeypatch.setattr("os.pwrite", full)
+    with pytest.raises(LedgerError, match=r"cannot write .*in-flight: No space left on device"):
+        flights.sent(flight())

@@ -9,6 +9,8 @@ import struct
 from dataclasses import dataclass
 from pathlib import Path
 
+from memgauge.ledger.faults import LedgerError
+
 FILE_NAME = "in-flight"
 
 _FORMAT = struct.Struct("<6q8s8s192s")  # a slot never crosses a page
@@ -50,6 +52,7 @@ class Flights:
     """The calls of one run that are under way."""
 
     def __init__(self, path: Path) -> None:
+        self._path = path
         self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
         self._slots = os.fstat(self._file).st_size // SLOT
         self._free: list[int] = []
@@ -76,13 +79,19 @@ class Flights:
 
     def change(self, slot: int, flight: Flight) -> None:
         """Notes that the call is sent once more, and may be charged for more."""
-        os.pwrite(self._file, flight.packed(), slot * SLOT)
+        self._write(flight.packed(), slot)
 
     def landed(self, slot: int) -> None:
         """Forgets a call whose row is on disk."""
-        os.pwrite(self._file, _EMPTY, slot * SLOT)
+        self._write(_EMPTY, slot)
         self._free.append(slot)
 
     def close(self) -> None:
         """Closes the file."""
         os.close(self._file)
+
+    def _write(self, content: bytes, slot: int) -> None:
+        try:
+            os.pwrite(self._file, content, slot * SLOT)
+        except OSError as fault:
+            raise LedgerError(f"cannot write {self._path}: {fault.strerror}") from fault

@@ -69,9 +69,9 @@ class Call:
             fault.kind, fault.usage, attempts=fault.attempts, status=fault.status, error=str(fault), at_most=at_most
         )
 
-    def interrupted(self, at_most: AtMost = NOTHING) -> None:
-        """The run was stopped while the upstream was at work; what it charged is not known."""
-        self._record("interrupted", Usage(), error="stopped before the upstream answered", at_most=at_most)
+    def interrupted(self, usage: Usage, at_most: AtMost = NOTHING) -> None:
+        """The run was stopped while the upstream was at work; ``usage`` is of attempts that had failed before."""
+        self._record("interrupted", usage, error="stopped before the upstream answered", at_most=at_most)
 
     def replayed(self, call: int) -> None:
         """The answer is on record already: no row, no charge."""

@@ -261,8 +261,8 @@ class UnitMeter:
         try:
             reply = await ask()
         except asyncio.CancelledError:
-            passage.over(Usage())
-            call.interrupted(passage.at_most)
+            passage.over(passage.told or Usage())
+            call.interrupted(passage.told or Usage(), passage.at_most)
             self._meter.ledger.commit()
             passage.landed()
             raise

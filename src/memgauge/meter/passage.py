@@ -3,6 +3,7 @@
 from dataclasses import dataclass, replace
 
 from memgauge.backbones.base import UpstreamError, Usage
+from memgauge.backbones.faults import together
 from memgauge.ledger.flights import Flight, Flights
 from memgauge.meter.bound import Bound
 from memgauge.meter.budget import Budget, BudgetExceeded, Pricer, Reservation
@@ -40,6 +41,7 @@ class Passage:
         self.input_at_most = 0
         self.output_at_most = 0
         self.refusal: Stop | None = None
+        self.told: Usage | None = None  # by attempts before the one that is under way
         self._budget = budget
         self._price = price
         self._bound = bound
@@ -47,7 +49,6 @@ class Passage:
         self._flight = flight
         self._slot: int | None = None
         self._held: Reservation | None = None
-        self._told = _Sides()
 
     @property
     def at_most(self) -> tuple[int, int]:
@@ -66,7 +67,7 @@ class Passage:
     async def again(self, fault: UpstreamError) -> bool:
         """Settles an attempt that failed with ``fault`` and admits another; False where there is no room for it."""
         self._settle(_Sides.of(fault.usage), free=fault.costs_nothing)
-        self._told = _plus(self._told, _Sides.of(fault.usage))
+        self.told = together(self.told, fault.usage)
         try:
             self._held = await self._admitted()
         except Stop as refusal:
@@ -82,7 +83,7 @@ class Passage:
     def over(self, usage: Usage, *, free: bool = False) -> None:
         """Settles the last attempt; ``usage`` is of all attempts together. ``free``: it surely cost nothing."""
         if self._held is not None:
-            self._settle(_Sides.of(usage).since(self._told), free=free)
+            self._settle(_Sides.of(usage).since(_Sides.of(self.told or Usage())), free=free)
 
     def landed(self) -> None:
         """The call's row is on disk."""
@@ -116,11 +117,3 @@ def _grown(before: int | None, now: int | None) -> int | None:
     if now is None or before is None:
         return now
     return now - before if now > before else None
-
-
-def _plus(first: _Sides, second: _Sides) -> _Sides:
-    return _Sides(_sum(first.read, second.read), _sum(first.written, second.written), first.cached + second.cached)
-
-
-def _sum(first: int | None, second: int | None) -> int | None:
-    return second if first is None else first if second is None else first + second

@@ -5,6 +5,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+import polars as pl
+
 from memgauge.backbones.base import Usage
 from memgauge.backbones.wire import decode
 from memgauge.ledger.faults import LedgerError
@@ -75,7 +77,11 @@ def _served_by_others(frames: Frames) -> Iterator[Finding]:
 
 
 def _unpriced(frames: Frames, card: PriceCard | None) -> Iterator[Finding]:
-    for name, calls in frames.table("calls", PRICED_COLUMNS).group_by("model", maintain_order=True):
+    served_by = pl.when(pl.col("kind") == "chat").then("backbone").otherwise("embedder")
+    every = frames.table("calls", ("unit", "attempt", *PRICED_COLUMNS))
+    every = every.join(frames.units().select("unit", "backbone", "embedder"), on="unit")
+    paid = every.filter((served_by == "endpoint") | (pl.col("attempt") == 0))  # local models cost nothing
+    for name, calls in paid.group_by("model", maintain_order=True):
         priced = total(price_calls(calls, card))
         if not priced.complete:
             yield Finding(False, f"{priced.unpriced:,} of {len(calls):,} calls to {name[0]!r} have no price")

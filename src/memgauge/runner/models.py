@@ -17,6 +17,8 @@ from memgauge.meter.meter import Meter
 from memgauge.prices import PriceCard, worst_case
 from memgauge.spec import Experiment, Setting
 
+OPENROUTER = "openrouter"
+
 _Model = TypeVar("_Model", Backbone, Embedder)
 
 
@@ -74,6 +76,17 @@ async def open_gateway(experiment: Experiment, stack: AsyncExitStack) -> Gateway
     return gateway
 
 
+def pricer(setting: Setting, model: str, card: PriceCard | None) -> Pricer:
+    """What a call to ``model`` can cost at most: by the card, by its maker, or by what OpenRouter lists for it."""
+    sellers = (None, OPENROUTER) if OPENROUTER in (setting.base_url or "") else (None,)
+
+    def price(read: int, written: int, cached: int) -> float | None:
+        asked = (worst_case(read, written, model, seller, card, cached_tokens=cached) for seller in sellers)
+        return next((usd for usd in asked if usd is not None), None)
+
+    return price
+
+
 def meter_of(
     ledger: Ledger,
     setting: Setting,
@@ -86,10 +99,6 @@ def meter_of(
 
     Calls under way are noted in ``flights`` where they cost something.
     """
-
-    def price(model: str) -> Pricer:
-        return lambda read, written, cached: worst_case(read, written, model, card=card, cached_tokens=cached)
-
     backbone, embedder = models.backbone, models.embedder
     return Meter(
         ledger,
@@ -97,8 +106,8 @@ def meter_of(
         backbone,
         embedder,
         budget=budget,
-        price_chat=price(backbone.model) if backbone.paid else None,
-        price_embedding=price(embedder.model) if embedder.paid else None,
+        price_chat=pricer(setting, backbone.model, card) if backbone.paid else None,
+        price_embedding=pricer(setting, embedder.model, card) if embedder.paid else None,
         flights=flights if models.paid or budget.capped else None,
     )
 

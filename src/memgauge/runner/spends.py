@@ -11,6 +11,7 @@ from memgauge.ledger.writer import Ledger
 from memgauge.meter.budget import BudgetExceeded, Spend
 from memgauge.meter.stops import Stop
 from memgauge.prices import PRICED_COLUMNS, PriceCard, price_calls, worst_case
+from memgauge.runner.models import OPENROUTER
 
 _AT_MOST = ("input_at_most", "output_at_most")
 
@@ -42,7 +43,9 @@ def stop_words(stop: Stop) -> str:
 
 def _usd(row: dict[str, object], card: PriceCard | None) -> float:
     def most(read: int, written: int, cached: int = 0) -> float:
-        return worst_case(read, written, str(row["model"]), card=card, cached_tokens=cached) or 0.0
+        model = str(row["model"])
+        asked = (worst_case(read, written, model, seller, card, cached_tokens=cached) for seller in (None, OPENROUTER))
+        return next((usd for usd in asked if usd is not None), 0.0)
 
     def figure(*names: str) -> int:
         return sum(int(row[name] or 0) for name in names)  # type: ignore[call-overload]
