@@ -57,6 +57,11 @@ class Setting(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
     embedding_base_url: str | None = None
     embedding_api_key_env: str | None = None
 
+    @property
+    def on_openrouter(self) -> bool:
+        """Whether OpenRouter serves it, which takes the effort in a field of its own and lists its own prices."""
+        return "openrouter" in (self.base_url or "")
+
 
 class MemoryUse(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """A memory in an experiment: its registry name, the label it runs under, its ingest trigger and options."""

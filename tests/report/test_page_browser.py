@@ -1,10 +1,8 @@
 """The page in a real browser."""
 
-from functools import partial
-
 import pytest
 
-from chromium import asked_the_network, launched, needs_browser, visit
+from chromium import asked_the_network, needs_browser
 from ledger_fixtures import sample_ledger
 from memgauge.analysis.question_rows import question_rows
 from memgauge.analysis.read import read
@@ -21,17 +19,6 @@ def address(tmp_path_factory):
     found = read(Frames(sample_ledger(directory)))
     write_page(summary_of(found), directory / "report.html", question_rows(found))
     return (directory / "report.html").as_uri()
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with launched() as driver:
-        yield driver
-
-
-@pytest.fixture
-def open_page(browser, address):
-    return partial(visit, browser, address)
 
 
 def _column(browser, number):

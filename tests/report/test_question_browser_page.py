@@ -1,10 +1,8 @@
 """The browser of questions in a real browser: search, filter, open, and what it shows of a question."""
 
-from functools import partial
-
 import pytest
 
-from chromium import asked_the_network, launched, needs_browser, visit
+from chromium import asked_the_network, needs_browser
 from memgauge.analysis.question_rows import question_rows
 from memgauge.analysis.read import read
 from memgauge.analysis.summary import summary_of
@@ -46,17 +44,6 @@ def address(tmp_path_factory):
     found = read(recalled_ledger(directory, *units))
     write_page(summary_of(found), directory / "report.html", question_rows(found))
     return (directory / "report.html").as_uri()
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with launched() as driver:
-        yield driver
-
-
-@pytest.fixture
-def open_page(browser, address):
-    return partial(visit, browser, address)
 
 
 def _listed(browser):

@@ -53,7 +53,7 @@ def output_limit(params: Mapping[str, Any]) -> int | None:
 
 
 def _effort(setting: Setting) -> dict[str, Any]:
-    if "openrouter" in (setting.base_url or ""):
+    if setting.on_openrouter:
         return {"reasoning": {"effort": setting.effort}}
     return {"reasoning_effort": setting.effort}
 

@@ -1,7 +1,9 @@
 """Opens the models of a setting, and the meter over them."""
 
+from collections.abc import Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
+from functools import partial
 from typing import Protocol, TypeVar, runtime_checkable
 
 from memgauge.backbones import registry as backbones
@@ -78,13 +80,15 @@ async def open_gateway(experiment: Experiment, stack: AsyncExitStack) -> Gateway
 
 def pricer(setting: Setting, model: str, card: PriceCard | None) -> Pricer:
     """What a call to ``model`` can cost at most: by the card, by its maker, or by what OpenRouter lists for it."""
-    sellers = (None, OPENROUTER) if OPENROUTER in (setting.base_url or "") else (None,)
+    return partial(at_most_usd, model, card, (None, OPENROUTER) if setting.on_openrouter else (None,))
 
-    def price(read: int, written: int, cached: int) -> float | None:
-        asked = (worst_case(read, written, model, seller, card, cached_tokens=cached) for seller in sellers)
-        return next((usd for usd in asked if usd is not None), None)
 
-    return price
+def at_most_usd(
+    model: str, card: PriceCard | None, sellers: Sequence[str | None], read: int, written: int, cached: int = 0
+) -> float | None:
+    """What a call can cost at most, by the first of ``sellers`` (None: the maker) that has a price for ``model``."""
+    asked = (worst_case(read, written, model, seller, card, cached_tokens=cached) for seller in sellers)
+    return next((usd for usd in asked if usd is not None), None)
 
 
 def meter_of(

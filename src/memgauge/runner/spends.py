@@ -10,8 +10,8 @@ from memgauge.ledger.frames import Frames
 from memgauge.ledger.writer import Ledger
 from memgauge.meter.budget import BudgetExceeded, Spend
 from memgauge.meter.stops import Stop
-from memgauge.prices import PRICED_COLUMNS, PriceCard, price_calls, worst_case
-from memgauge.runner.models import OPENROUTER
+from memgauge.prices import PRICED_COLUMNS, PriceCard, price_calls
+from memgauge.runner.models import OPENROUTER, at_most_usd
 
 _AT_MOST = ("input_at_most", "output_at_most")
 
@@ -43,9 +43,7 @@ def stop_words(stop: Stop) -> str:
 
 def _usd(row: dict[str, object], card: PriceCard | None) -> float:
     def most(read: int, written: int, cached: int = 0) -> float:
-        model = str(row["model"])
-        asked = (worst_case(read, written, model, seller, card, cached_tokens=cached) for seller in (None, OPENROUTER))
-        return next((usd for usd in asked if usd is not None), 0.0)
+        return at_most_usd(str(row["model"]), card, (None, OPENROUTER), read, written, cached) or 0.0
 
     def figure(*names: str) -> int:
         return sum(int(row[name] or 0) for name in names)  # type: ignore[call-overload]

@@ -1,11 +1,9 @@
 """The page of an analysis in a real browser."""
 
-from functools import partial
-
 import pytest
 
 from analysed import grid_ledger
-from chromium import asked_the_network, launched, needs_browser, visit
+from chromium import asked_the_network, needs_browser, visit
 from memgauge.analysis.analyze import Choices, analyze
 from memgauge.analysis.summary import what_ran
 from memgauge.prices import load_card
@@ -21,17 +19,6 @@ def address(tmp_path_factory):
     found = analyze(frames, load_card("total-recall"), Choices(providers={"groq": 1.0}, resamples=20))
     write_analysis_page(found, what_ran(frames), directory / "analysis.html")
     return (directory / "analysis.html").as_uri()
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with launched() as driver:
-        yield driver
-
-
-@pytest.fixture
-def open_page(browser, address):
-    return partial(visit, browser, address)
 
 
 def point_at(browser, css, across=0.5, up=0.5):
