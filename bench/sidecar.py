@@ -53,7 +53,7 @@ class Last:
         self.call("/chat/completions", model="m", messages=[{"role": "user", "content": line}], max_tokens=16)
         self.call("/embeddings", model="e", input=[line])
         self.kept = turns
-    def read(self, query):
+    def read(self, query, time):
         self.call("/embeddings", model="e", input=[query])
         return {"items": [{"text": turn["line"], "turns": [turn["id"]]} for turn in self.kept]}
     def footprint(self):
@@ -78,7 +78,7 @@ class Last:
         await self._embedder.embed([line])
         self._kept = tuple(turns)
 
-    async def read(self, query: str) -> Recalled:
+    async def read(self, query: str, at: datetime | None = None) -> Recalled:
         await self._embedder.embed([query])
         return Recalled(tuple(map(Item.of, self._kept)))
 

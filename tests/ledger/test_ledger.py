@@ -113,7 +113,7 @@ async def test_every_table_is_exported(tmp_path: Path, kind: str) -> None:
     files = list(export(Frames(tmp_path), tmp_path / "out", kind))
 
     assert sorted(file.stem for file in files) == [
-        "answers", "calls", "scores", "states", "steps", "texts", "units", "verdicts",
+        "answers", "calls", "faults", "scores", "states", "steps", "texts", "units", "verdicts",
     ]  # fmt: skip
     read = pl.read_parquet if kind == "parquet" else pl.read_csv
     calls = read(tmp_path / "out" / f"calls.{kind}")

@@ -17,6 +17,7 @@ from support import Scripted, new_ledger, open_unit
 # What version 1 had in place of what is there now.
 BACK = """
 DROP INDEX calls_of_unit;
+DROP TABLE faults;
 ALTER TABLE calls DROP COLUMN input_at_most;
 ALTER TABLE calls DROP COLUMN output_at_most;
 CREATE UNIQUE INDEX calls_of_unit ON calls (unit, attempt, seq);
@@ -67,7 +68,7 @@ def test_a_migration_that_fails_leaves_the_old_ledger_as_it_was(old: Path) -> No
     with closing(sqlite3.connect(old / "ledger.sqlite")) as connection:
         connection.execute("ALTER TABLE calls ADD COLUMN output_at_most INTEGER")  # in the way of the second step
         connection.commit()
-    with pytest.raises(LedgerError, match="older version and cannot be brought to 2: duplicate column"):
+    with pytest.raises(LedgerError, match="older version and cannot be brought to 3: duplicate column"):
         Frames(old)
     with closing(sqlite3.connect(old / "ledger.sqlite")) as connection:
         assert connection.execute("SELECT value FROM meta WHERE key = 'schema_version'").fetchone() == ("1",)
@@ -75,13 +76,13 @@ def test_a_migration_that_fails_leaves_the_old_ledger_as_it_was(old: Path) -> No
     assert "input_at_most" not in columns
 
 
-@pytest.mark.parametrize("strange", ["3", "0", "two", ""])
+@pytest.mark.parametrize("strange", ["4", "0", "two", ""])
 def test_a_version_that_nobody_knows_is_refused_and_left_alone(old: Path, strange: str) -> None:
     with closing(sqlite3.connect(old / "ledger.sqlite")) as connection:
         connection.execute("UPDATE meta SET value = ? WHERE key = 'schema_version'", (strange,))
         connection.commit()
     before = (old / "ledger.sqlite").read_bytes()
     for opening in (Frames, lambda path: Ledger.open(path / "ledger.sqlite")):
-        with pytest.raises(LedgerError, match=f"has ledger version {strange}, this memgauge reads 2"):
+        with pytest.raises(LedgerError, match=f"has ledger version {strange}, this memgauge reads 3"):
             opening(old)
     assert (old / "ledger.sqlite").read_bytes() == before

@@ -57,6 +57,8 @@ async def test_a_lost_write_stands_with_its_unit_which_goes_on(tmp_path: Path) -
         f"sidecar lost 1 of {turns} turns in 1 writes; the last: the reply was prose"
     ]
     assert json.loads(frames.table("states")["state"][-1])["lost_writes"] == 1
+    [fault] = frames.table("faults").to_dicts()
+    assert (fault["turn"], fault["stage"], fault["what"], fault["lost_turns"]) == (2, "write", "the reply was prose", 1)
     assert frames.answers().height == frames.units()["questions"][0]
 
 

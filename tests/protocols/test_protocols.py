@@ -11,6 +11,7 @@ from memgauge.conversation import Conversation, Question, Turn
 from memgauge.ledger.frames import Frames
 from memgauge.memories.base import Footprint, Item, Recalled
 from memgauge.memories.full_history import FullHistory
+from memgauge.meter.handles import BackboneHandle
 from memgauge.protocols.play import Play
 from memgauge.protocols.recall import recall
 from memgauge.protocols.serve import serve
@@ -30,8 +31,8 @@ class Diary:
     async def write(self, turns: Sequence[Turn]) -> None:
         self.done.append("write " + " ".join(turn.id for turn in turns))
 
-    async def read(self, query: str) -> Recalled:
-        self.done.append(f"read {query}")
+    async def read(self, query: str, at: datetime | None = None) -> Recalled:
+        self.done.append(f"read {query}" + (f" at {at:%Y-%m-%d}" if at else ""))
         return Recalled((Item("something", ("t1",)),))
 
     async def manage(self) -> None:
@@ -116,3 +117,51 @@ async def test_steps_say_what_was_written_and_handed_on(tmp_path: Path) -> None:
     assert steps.filter(stage="write")["tokens"].to_list() == [2] * 5
     assert steps.filter(stage="read")["tokens"].to_list() == [0, 5, 10, 15, 20]
     assert steps["stage"].to_list()[:4] == ["read", "answer", "write", "manage"]
+
+
+class Late:
+    """Tidies up only when it is asked something, and says so."""
+
+    def __init__(self, backbone: BackboneHandle) -> None:
+        self._backbone = backbone
+
+    async def write(self, turns: Sequence[Turn]) -> None:
+        """Puts everything off."""
+
+    async def read(self, query: str, at: datetime | None = None) -> Recalled:
+        with self._backbone.detour("manage"):
+            await self._backbone.ask("tidy up")
+        await self._backbone.ask("look")
+        return Recalled()
+
+    async def manage(self) -> None:
+        """Not yet."""
+
+    def footprint(self) -> Footprint:
+        return Footprint()
+
+    async def close(self) -> None:
+        """Nothing to release."""
+
+
+async def test_work_put_off_until_a_read_is_charged_to_its_own_stage_with_its_time(tmp_path: Path) -> None:
+    with new_ledger(tmp_path / "ledger.sqlite") as ledger:
+        unit = open_unit(ledger, Scripted())
+        play = Play(unit, ledger, Late(BackboneHandle(unit)), DIALOGUE, 5, answer_tokens=9)
+        await recall(play)
+    frames = Frames(tmp_path)
+    of_first = frames.calls().filter(question="q1")
+    assert of_first["stage"].to_list() == ["manage", "read", "answer"]
+    assert frames.steps().filter(question="q1")["stage"].to_list() == ["manage", "read", "answer"]
+    assert frames.steps()["seconds"].min() >= 0  # type: ignore[operator]
+
+
+async def test_a_memory_is_told_when_it_is_asked(tmp_path: Path) -> None:
+    diary, dated = Diary(), Conversation("c", (Turn("t1", "Ann", "word1", datetime(2024, 5, 1)),),
+                                         (Question("q", "When?", ("x",), time=datetime(2024, 6, 2)),))  # fmt: skip
+    for protocol in (serve, recall):
+        with new_ledger(tmp_path / protocol.__name__ / "ledger.sqlite") as ledger:
+            await protocol(Play(open_unit(ledger, Scripted()), ledger, diary, dated, 1, answer_tokens=9))
+    assert [done for done in diary.done if done.startswith("read")] == [
+        "read word1 at 2024-05-01", "read When? at 2024-06-02",
+    ]  # fmt: skip

@@ -125,7 +125,7 @@ async def test_a_memory_that_breaks_is_a_failed_unit_with_its_last_words(
 ) -> None:
     from memgauge.memories.bm25 import BM25
 
-    async def broken(self, query):  # type: ignore[no-untyped-def]
+    async def broken(self, query, at):  # type: ignore[no-untyped-def]
         raise ValueError("index torn")
 
     monkeypatch.setattr(BM25, "read", broken)

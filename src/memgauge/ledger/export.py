@@ -8,7 +8,7 @@ import polars as pl
 from memgauge.errors import UnknownNameError, UserError
 from memgauge.ledger.frames import Frames
 
-TABLES = ("units", "calls", "steps", "states", "answers", "verdicts", "scores", "texts")
+TABLES = ("units", "calls", "steps", "states", "faults", "answers", "verdicts", "scores", "texts")
 FORMATS = ("parquet", "csv")
 
 

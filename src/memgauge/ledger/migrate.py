@@ -19,6 +19,14 @@ _STEPS = {
         DROP INDEX calls_of_unit;
         CREATE UNIQUE INDEX calls_of_unit ON calls (unit, attempt = 0, seq) WHERE claimed = 1;
     """,
+    # Version 2 told of a memory's losses in units.error alone.
+    2: """
+        CREATE TABLE faults (
+            unit INTEGER NOT NULL REFERENCES units, fault INTEGER NOT NULL, turn INTEGER NOT NULL, question TEXT,
+            stage TEXT NOT NULL, what TEXT NOT NULL, reply INTEGER, lost_turns INTEGER NOT NULL,
+            PRIMARY KEY (unit, fault)
+        ) WITHOUT ROWID;
+    """,
 }
 
 

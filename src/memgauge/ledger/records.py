@@ -96,6 +96,20 @@ class StepRecord:
 
 
 @dataclass(frozen=True, slots=True)
+class FaultRecord:
+    """What went wrong inside a memory, which went on; see schema.TABLES for each field."""
+
+    unit: int
+    fault: int
+    turn: int
+    question: str | None
+    stage: str
+    what: str
+    reply: str | None
+    lost_turns: int
+
+
+@dataclass(frozen=True, slots=True)
 class AnswerRecord:
     """One question put to one memory; see schema.TABLES for each field."""
 

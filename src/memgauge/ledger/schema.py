@@ -1,6 +1,6 @@
 """The tables of a ledger. Names of columns are the names used everywhere: frames, exports, docs."""
 
-VERSION = 2  # see migrate.py for what came before
+VERSION = 3  # see migrate.py for what came before
 
 # Columns that a repeated run may fill differently: clocks, and which attempt paid.
 TIMES = frozenset({
@@ -122,6 +122,18 @@ CREATE TABLE states (                   -- what drives a memory's cost, as it to
   turn   INTEGER NOT NULL,
   state  TEXT NOT NULL,                 -- JSON object of numbers
   PRIMARY KEY (unit, turn)
+) WITHOUT ROWID;
+
+CREATE TABLE faults (                   -- what went wrong inside a memory that went on: a reply it could not use, …
+  unit        INTEGER NOT NULL REFERENCES units,
+  fault       INTEGER NOT NULL,         -- order within the unit, from 1
+  turn        INTEGER NOT NULL,
+  question    TEXT,
+  stage       TEXT NOT NULL,
+  what        TEXT NOT NULL,            -- in one line
+  reply       INTEGER,                  -- text id: the reply itself, where there was one
+  lost_turns  INTEGER NOT NULL,         -- turns of which the memory holds nothing on that account
+  PRIMARY KEY (unit, fault)
 ) WITHOUT ROWID;
 
 CREATE TABLE answers (                  -- one per question

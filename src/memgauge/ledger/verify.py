@@ -193,7 +193,7 @@ _ORPHANS = {
     **{
         f"{table} without a unit": f"SELECT DISTINCT 'unit', unit FROM {table}"
         " WHERE unit NOT IN (SELECT unit FROM units)"
-        for table in ("steps", "states", "answers", "verdicts", "scores")
+        for table in ("steps", "states", "faults", "answers", "verdicts", "scores")
     },
     **{
         f"{table} without an answer": f"SELECT DISTINCT 'unit', unit, 'answer', ordinal FROM {table} t WHERE NOT EXISTS"
@@ -204,6 +204,8 @@ _ORPHANS = {
     "calls without their reply": "SELECT call FROM calls WHERE reply NOT IN (SELECT text FROM texts)",
     "answers without what was recalled": "SELECT 'unit', unit, 'answer', ordinal FROM answers"
     " WHERE recalled NOT IN (SELECT text FROM texts)",
+    "faults without their reply": "SELECT 'unit', unit, 'fault', fault FROM faults"
+    " WHERE reply NOT IN (SELECT text FROM texts)",
     "vectors without their text": "SELECT text FROM vectors WHERE text NOT IN (SELECT text FROM texts)",
 }  # fmt: skip
 

@@ -25,6 +25,7 @@ from memgauge.ledger.migrate import check_version
 from memgauge.ledger.records import (
     AnswerRecord,
     CallRecord,
+    FaultRecord,
     PromptRecord,
     RecordedCall,
     StepRecord,
@@ -125,7 +126,7 @@ class Ledger:
         Calls stay, unclaimed: they are paid for, and the new attempt is served from them. It is on disk before a call
         of the new attempt can be under way.
         """
-        for table in ("steps", "states", "answers", "verdicts", "scores"):
+        for table in ("steps", "states", "faults", "answers", "verdicts", "scores"):
             self._insert(f"DELETE FROM {table} WHERE unit = ?", (unit,))
         self._insert("UPDATE calls SET claimed = 0 WHERE unit = ?", (unit,))
         self._insert(
@@ -240,6 +241,13 @@ class Ledger:
     def add_state(self, unit: int, turn: int, state: str) -> None:
         """Enters what drives a memory's cost after a turn, as a JSON object."""
         self._insert("INSERT OR REPLACE INTO states VALUES (?, ?, ?)", (unit, turn, state))
+
+    def add_fault(self, record: FaultRecord) -> None:
+        """Enters what went wrong inside a memory, with the reply that it could not use."""
+        reply = None if record.reply is None else self.add_text(record.reply)
+        self._insert(
+            "INSERT INTO faults VALUES (?, ?, ?, ?, ?, ?, ?, ?)", (*_FAULT(record)[:-2], reply, record.lost_turns)
+        )
 
     def add_answer(self, record: AnswerRecord) -> None:
         """Enters an answer."""
@@ -365,9 +373,9 @@ def _connect(path: Path, fsync: bool) -> sqlite3.Connection:
 
 
 # dataclasses.astuple copies deeply, which takes longer than the insert.
-_UNIT, _STEP, _ANSWER, _VERDICT = (
+_UNIT, _STEP, _ANSWER, _VERDICT, _FAULT = (
     attrgetter(*(field.name for field in fields(kind)))
-    for kind in (UnitRecord, StepRecord, AnswerRecord, VerdictRecord)
+    for kind in (UnitRecord, StepRecord, AnswerRecord, VerdictRecord, FaultRecord)
 )
 _CALL_COLUMNS = (
     "call", "unit", "seq", "attempt", "turn", "question", "stage", "background", "kind", "asked", "model",

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import ClassVar, Protocol, runtime_checkable
 
 from memgauge import tokens
@@ -13,8 +14,9 @@ class Card:
     """What a memory says of itself.
 
     ``paper_id`` is its name in the papers (``M1`` … ``M11``, ``floor``, ``ceiling``), ``write_every`` its ingest
-    trigger in turns. A ``control`` bounds the table and competes with nobody. ``parallel_reads`` says that
-    questions may be asked side by side: a read changes nothing that another read sees.
+    trigger in turns. A ``control`` bounds the table and competes with nobody. ``parallel_reads`` says that questions
+    may be asked side by side: a read changes nothing that another read sees. ``version`` goes up with whatever
+    changes what it costs or recalls: its prompts, its mechanism.
     """
 
     name: str
@@ -24,6 +26,7 @@ class Card:
     write_every: int = 1
     control: bool = False
     parallel_reads: bool = False
+    version: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +107,27 @@ class Started(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """What went wrong inside a memory that went on, in one line, and the model's ``reply`` behind it.
+
+    ``turn_ids`` are the turns of which the memory holds nothing on that account.
+    """
+
+    what: str
+    turn_ids: tuple[str, ...] = ()
+    reply: str | None = None
+
+
+@runtime_checkable
+class Faulty(Protocol):
+    """A memory outside this process that tells of its faults; ours note them where they happen (BackboneHandle)."""
+
+    def faults(self) -> Sequence[Fault]:
+        """Those since it was last asked, oldest first; asked for after every write, manage and read."""
+        ...
+
+
 @runtime_checkable
 class Lossy(Protocol):
     """A memory that can lose what it is given without raising, as products do with a reply they cannot read."""
@@ -153,8 +177,8 @@ class Memory(Protocol):
         """Takes in turns, oldest first."""
         ...
 
-    async def read(self, query: str) -> Recalled:
-        """Recalls what helps to answer ``query``."""
+    async def read(self, query: str, at: datetime | None = None) -> Recalled:
+        """Recalls what helps to answer ``query``, asked ``at`` that time where the source says when."""
         ...
 
     async def manage(self) -> None:

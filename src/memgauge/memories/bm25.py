@@ -3,6 +3,7 @@
 import re
 from collections import Counter, defaultdict
 from collections.abc import Sequence
+from datetime import datetime
 from heapq import nlargest
 from math import log
 from typing import ClassVar
@@ -54,7 +55,7 @@ class BM25:
             self._lengths.append(length)
             self._total_length += length
 
-    async def read(self, query: str) -> Recalled:
+    async def read(self, query: str, at: datetime | None = None) -> Recalled:
         """The best k turns that share a word with the query; equal scores go to the later turn."""
         scores = self.scores(query)
         best = nlargest(self._k, scores, key=lambda place: (scores[place], place))

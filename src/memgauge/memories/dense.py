@@ -1,13 +1,12 @@
 """Dense: every turn embedded, the nearest k recalled by exact cosine (paper 2, M1)."""
 
 from collections.abc import Sequence
+from datetime import datetime
 from typing import ClassVar
 
-import numpy as np
-
 from memgauge.conversation import Turn
-from memgauge.embedders.base import Vectors
 from memgauge.memories.base import Card, Footprint, Item, Recalled
+from memgauge.memories.nearest import Nearest
 from memgauge.meter.handles import EmbedderHandle
 
 
@@ -27,34 +26,22 @@ class Dense:
     )
 
     def __init__(self, embedder: EmbedderHandle, k: int = 10) -> None:
-        self._embedder = embedder
         self._k = k
         self._items: list[Item] = []
-        self._vectors: Vectors | None = None  # capacity doubles; rows beyond len(items) are unused
+        self._nearest = Nearest(embedder)
 
     async def write(self, turns: Sequence[Turn]) -> None:
         """Embeds the turns in one call."""
         items = [Item.of(turn) for turn in turns]
-        vectors = _unit(await self._embedder.embed([item.text for item in items]))
-        held, needed = len(self._items), len(self._items) + len(items)
-        if self._vectors is None or needed > len(self._vectors):
-            grown = np.zeros((max(64, 2 * needed), vectors.shape[1]), np.float32)
-            if self._vectors is not None:
-                grown[:held] = self._vectors[:held]
-            self._vectors = grown
-        self._vectors[held:needed] = vectors
+        await self._nearest.add([item.text for item in items])
         self._items.extend(items)
 
-    async def read(self, query: str) -> Recalled:
+    async def read(self, query: str, at: datetime | None = None) -> Recalled:
         """Embeds the query and takes the nearest k turns; equal similarities go to the later turn."""
-        if self._vectors is None:
-            return Recalled()
-        held = len(self._items)
-        similarity = self._vectors[:held] @ _unit(await self._embedder.embed([query]))[0]
-        best = np.lexsort((-np.arange(held), -similarity))[: self._k]
+        best = [hit.place for hit in await self._nearest.nearest(query, self._k)]
         return Recalled(
-            tuple(self._items[i] for i in sorted(best)),
-            ranked=tuple(self._items[i].turn_ids for i in best),
+            tuple(self._items[place] for place in sorted(best)),
+            ranked=tuple(self._items[place].turn_ids for place in best),
         )
 
     async def manage(self) -> None:
@@ -62,15 +49,8 @@ class Dense:
 
     def footprint(self) -> Footprint:
         """The turns and their float32 vectors."""
-        width = 0 if self._vectors is None else self._vectors.shape[1]
-        return Footprint.of_text((item.text for item in self._items), 4 * width * len(self._items))
+        return Footprint.of_text((item.text for item in self._items), self._nearest.bytes)
 
     async def close(self) -> None:
         """Forgets everything."""
         self._items.clear()
-        self._vectors = None
-
-
-def _unit(vectors: Vectors) -> Vectors:
-    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-    return np.asarray(vectors / np.maximum(lengths, 1e-12), np.float32)

@@ -1,6 +1,7 @@
 """Full history: the whole transcript, resent every turn (paper 1 §3.1, the ceiling of the cost surface; M10)."""
 
 from collections.abc import Sequence
+from datetime import datetime
 from typing import ClassVar
 
 from memgauge import tokens
@@ -41,7 +42,7 @@ class FullHistory:
             self._tokens -= self._sizes[self._first]
             self._first += 1
 
-    async def read(self, query: str) -> Recalled:
+    async def read(self, query: str, at: datetime | None = None) -> Recalled:
         """Everything that fits the window."""
         return Recalled(tuple(self._items[self._first :]), dropped_turns=self._first)
 

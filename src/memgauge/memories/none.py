@@ -1,6 +1,7 @@
 """No memory: the model answers from the turn alone (a control: what chance and world knowledge give)."""
 
 from collections.abc import Sequence
+from datetime import datetime
 from typing import ClassVar
 
 from memgauge.conversation import Turn
@@ -21,7 +22,7 @@ class NoMemory:
     async def write(self, turns: Sequence[Turn]) -> None:
         """Forgets the turns at once."""
 
-    async def read(self, query: str) -> Recalled:
+    async def read(self, query: str, at: datetime | None = None) -> Recalled:
         """Nothing."""
         return Recalled()
 

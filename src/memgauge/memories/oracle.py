@@ -1,6 +1,7 @@
 """Oracle: recalls exactly the turns that hold the answer (a control: what a perfect retrieval would give)."""
 
 from collections.abc import Sequence
+from datetime import datetime
 from typing import ClassVar
 
 from memgauge.conversation import Turn
@@ -29,7 +30,7 @@ class Oracle:
         """Keeps the turns by id."""
         self._turns.update((turn.id, turn) for turn in turns)
 
-    async def read(self, query: str) -> Recalled:
+    async def read(self, query: str, at: datetime | None = None) -> Recalled:
         """The evidence of the question, as far as it was written."""
         wanted = set(self._evidence.of_question.get(query, ()))
         return Recalled.from_turns(turn for turn in self._turns.values() if turn.id in wanted)

@@ -71,6 +71,11 @@ def alike(name: str) -> Alike | None:
     return found
 
 
+def product(name: str) -> Any | None:
+    """The outside product (products.environment.Product) that a memory drives, if it drives one."""
+    return getattr(_load(name), "product", None)
+
+
 def create(name: str, options: Mapping[str, Any], services: Services) -> Memory:
     """A fresh memory. The gold evidence is handed to controls only."""
     check(name, options)

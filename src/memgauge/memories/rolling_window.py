@@ -2,6 +2,7 @@
 
 from collections import deque
 from collections.abc import Sequence
+from datetime import datetime
 from typing import ClassVar
 
 from memgauge.conversation import Turn
@@ -29,7 +30,7 @@ class RollingWindow:
         """Appends; the oldest turn falls out."""
         self._items.extend(map(Item.of, turns))
 
-    async def read(self, query: str) -> Recalled:
+    async def read(self, query: str, at: datetime | None = None) -> Recalled:
         """The window."""
         return Recalled(tuple(self._items))
 

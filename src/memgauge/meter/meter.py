@@ -6,6 +6,7 @@ and ``UnitMeter.embed``, so both give the same rows.
 
 import asyncio
 import secrets
+import time
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -31,7 +32,7 @@ from memgauge.backbones.base import (
 )
 from memgauge.embedders.base import Embedder, EmbedReply
 from memgauge.ledger.flights import Flight, Flights
-from memgauge.ledger.records import PromptRecord
+from memgauge.ledger.records import FaultRecord, PromptRecord
 from memgauge.ledger.writer import Ledger
 from memgauge.meter.bound import Bound, of_chat, of_texts
 from memgauge.meter.budget import Budget, Pricer
@@ -81,6 +82,7 @@ class Meter:
         self.price_chat = price_chat or (_unpriced if backbone.paid else _free)
         self.price_embedding = price_embedding or (_unpriced if embedder.paid else _free)
         self.flights = flights
+        self._width: int | None = None  # of the embedder's vectors, once one has been seen
         self.circuits = {
             "chat": EndpointCircuit(f"the endpoint of {backbone.model}"),
             "embed": EndpointCircuit(f"the endpoint of {embedder.model}"),
@@ -101,6 +103,21 @@ class Meter:
         """
         replay = Replay(self.ledger.recorded_calls(unit) if attempt > 1 else ())
         return UnitMeter(self, unit, attempt, seed, replay, budget=budget, alike=alike)
+
+    def check_vectors(self, reply: EmbedReply, texts: int) -> None:
+        """Raises UpstreamError where vectors cannot be compared with those before: one per text, all of one width."""
+        count, width = reply.vectors.shape
+        known = self._width or self.embedder.dimensions or width
+        if count == texts and width == known and np.isfinite(reply.vectors).all():
+            self._width = known
+            return
+        wrong = (
+            f"{count} vectors of {width} dimensions" if (count, width) != (texts, known) else "vectors without numbers"
+        )
+        raise UpstreamError(
+            f"{self.embedder.model} gave {wrong}, where {texts} of {known} were expected",
+            status=502, kind="malformed", usage=reply.usage,
+        )  # fmt: skip
 
     def reopen(self, unit: int) -> "UnitMeter":
         """Opens a unit that is done, for judging its answers: calls go on from the last judge's, as attempt 0."""
@@ -136,6 +153,8 @@ class UnitMeter:
         self._own_budget = budget
         self._alike = alike
         self._circuit = UnitCircuit()
+        self._faults = 0
+        self._detours: list[tuple[str, float]] = []
         # Our last word: a product hears it as an error among others, the run must hear it as its end.
         self.refusal: Stop | None = None
 
@@ -169,6 +188,29 @@ class UnitMeter:
             yield
         finally:
             _parallel_scope.reset(token)
+
+    @contextmanager
+    def detour(self, stage: str) -> Iterator[None]:
+        """``staged``, with the time that it takes: work of another stage that a memory has put off until now."""
+        started = time.perf_counter()
+        try:
+            with self.staged(stage):
+                yield
+        finally:
+            self._detours.append((stage, time.perf_counter() - started))
+
+    def detours(self) -> list[tuple[str, float]]:
+        """Stage and seconds of every detour since this was last asked."""
+        taken, self._detours = self._detours, []
+        return taken
+
+    def fault(self, what: str, reply: str | None = None, lost_turns: int = 0) -> None:
+        """Enters what went wrong inside the memory, at the turn and stage at hand; the memory goes on."""
+        here = self._where()
+        self._faults += 1
+        self._meter.ledger.add_fault(
+            FaultRecord(self.unit, self._faults, here.turn, here.question, here.stage, what, reply, lost_turns)
+        )
 
     @contextmanager
     def scope(self, turn: int, stage: str, question: str | None = None, *, parallel: bool = False) -> Iterator[None]:
@@ -236,6 +278,7 @@ class UnitMeter:
 
         async def ask() -> EmbedReply:
             reply = await self._meter.embedder.embed(texts)
+            self._meter.check_vectors(reply, len(texts))
             self._meter.ledger.add_vectors(self.embedding_model, texts, np.asarray(reply.vectors, np.float32))
             return reply
 

@@ -2,25 +2,18 @@
 
 import shutil
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
+from datetime import datetime
 from pathlib import Path
 from typing import Any, ClassVar
 
 from memgauge import tokens
 from memgauge.conversation import Turn
 from memgauge.errors import UserError
-from memgauge.memories.base import Card, Footprint, GatewayAccess, Item, Recalled
+from memgauge.memories.base import Card, Fault, Footprint, GatewayAccess, Item, Recalled
 from memgauge.products.process import LIMITS_S, Process, RefusedError, SidecarError
 
 PROTOCOL = 1
-
-
-@dataclass(frozen=True, slots=True)
-class Loss:
-    """Turns that a write was given and did not keep, and why."""
-
-    turn_ids: tuple[str, ...]
-    why: str
 
 
 class SidecarMemory:
@@ -28,8 +21,8 @@ class SidecarMemory:
 
     Every write ends with ``manage``, in which the sidecar is also asked to settle: background work is awaited there
     and falls under that stage. A write whose content the sidecar reports as lost is an error of that write: it is
-    counted in ``state`` and told by ``lost``, and the unit goes on, as the product does; where all was lost, the
-    protocols fail the unit.
+    told by ``faults`` and ``lost``, and the unit goes on, as the product does; where all was lost, the protocols fail
+    the unit.
     """
 
     card: ClassVar[Card]
@@ -55,7 +48,8 @@ class SidecarMemory:
         self._process: Process | None = None
         self._written: dict[str, Turn] = {}
         self._writes = 0
-        self._losses: list[Loss] = []
+        self._losses: list[Fault] = []
+        self._told = 0  # of the losses, by ``faults``
         self._footprint = Footprint()
         self._state: dict[str, float] = {}
 
@@ -71,10 +65,11 @@ class SidecarMemory:
         self._written.update((turn.id, turn) for turn in turns)
         self._note_losses(reply)
 
-    async def read(self, query: str) -> Recalled:
+    async def read(self, query: str, at: datetime | None = None) -> Recalled:
         """What the sidecar recalls, in its order; ranked by its scores where every item has one."""
         process = await self._running()
-        found = (await process.ask("read", query=tokens.sanitize(query))).get("items")
+        asked = at.isoformat() if at else None
+        found = (await process.ask("read", query=tokens.sanitize(query), time=asked)).get("items")
         try:
             items = [self._item(entry) for entry in found or ()]
             scores = [entry.get("score") for entry in found or ()]
@@ -102,12 +97,17 @@ class SidecarMemory:
         """What the sidecar told of itself when it was last managed, and what it has lost of what it was given."""
         return {**self._state, "lost_writes": float(len(self._losses)), "lost_turns": float(len(self._lost_turns()))}
 
+    def faults(self) -> Sequence[Fault]:
+        """What it lost since it was last asked."""
+        told, self._told = self._told, len(self._losses)
+        return self._losses[told:]
+
     def lost(self) -> str | None:
         """How much was lost, and why the last time."""
         if not self._losses:
             return None
         share = f"{len(self._lost_turns())} of {len(self._written)} turns"
-        return f"{self.card.name} lost {share} in {len(self._losses)} writes; the last: {self._losses[-1].why}"
+        return f"{self.card.name} lost {share} in {len(self._losses)} writes; the last: {self._losses[-1].what}"
 
     def all_lost(self) -> str | None:
         """The same, where nothing is left."""
@@ -150,7 +150,7 @@ class SidecarMemory:
 
     def _note_losses(self, reply: Mapping[str, Any]) -> None:
         for entry in reply.get("lost") or ():
-            self._losses.append(Loss(tuple(entry["turns"]), str(entry["why"])))
+            self._losses.append(Fault(str(entry["why"]), tuple(entry["turns"]), entry.get("reply")))
 
 
 class AnySidecar(SidecarMemory):

@@ -6,12 +6,13 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from datetime import datetime
 
 from memgauge import tokens
 from memgauge.conversation import Conversation, Turn
 from memgauge.ledger.records import StepRecord
 from memgauge.ledger.writer import Ledger
-from memgauge.memories.base import Item, Lossy, Memory, Recalled, Stateful
+from memgauge.memories.base import Faulty, Item, Lossy, Memory, Recalled, Stateful
 from memgauge.meter.meter import UnitMeter
 from memgauge.prefix import common_prefix
 
@@ -49,10 +50,10 @@ class Play:
     _parts: tuple[str, ...] = ()
     _sums: list[int] = field(default_factory=list)
 
-    async def read(self, turn: int, query: str, question: str | None = None) -> "Context":
-        """What the memory recalls for ``query``, as it stands in the prompt."""
+    async def read(self, turn: int, query: str, question: str | None = None, at: datetime | None = None) -> "Context":
+        """What the memory recalls for ``query``, asked ``at`` that time, as it stands in the prompt."""
         with self._timed(turn, "read", question) as step:
-            recalled = await self.memory.read(query)
+            recalled = await self.memory.read(query, at)
             context = self._context(recalled)
             step.tokens, step.turns = context.tokens, recalled.dropped_turns
         return context
@@ -89,10 +90,19 @@ class Play:
                 yield step
             finally:
                 seconds = time.perf_counter() - started
-                self._step += 1
-                self.ledger.add_step(
-                    StepRecord(self.unit.unit, self._step, turn, question, stage, step.turns, step.tokens, seconds)
-                )
+                for detour, spent in self.unit.detours():
+                    self._note(turn, question, detour, _Step(), spent)
+                    seconds -= spent
+                self._note(turn, question, stage, step, seconds)
+                if isinstance(self.memory, Faulty):
+                    for fault in self.memory.faults():
+                        self.unit.fault(fault.what, fault.reply, len(fault.turn_ids))
+
+    def _note(self, turn: int, question: str | None, stage: str, step: "_Step", seconds: float) -> None:
+        self._step += 1
+        self.ledger.add_step(
+            StepRecord(self.unit.unit, self._step, turn, question, stage, step.turns, step.tokens, seconds)
+        )
 
     def _context(self, recalled: Recalled) -> "Context":
         """Parts and tokens of what was recalled; what the read before recalled as well is not gone through again."""

@@ -88,7 +88,7 @@ async def _ask(play: Play, ordinal: int, question: Question) -> AnswerRecord:
     turn = len(play.conversation.turns)
     context, answer, error = None, None, None
     try:
-        context = await play.read(turn, question.text, question.id)
+        context = await play.read(turn, question.text, question.id, question.time)
         with play.answering(turn, question.id):
             messages = answer_messages(context.parts, question.text, question.time)
             reply = await play.unit.chat(ChatRequest(messages, {"max_tokens": play.answer_tokens}))

@@ -18,7 +18,7 @@ async def serve(play: Play) -> None:
     """
     waiting: list[Turn] = []
     for number, turn in enumerate(play.conversation.turns, start=1):
-        context = await play.read(number, turn.text)
+        context = await play.read(number, turn.text, at=turn.time)
         with play.answering(number):
             messages = reply_messages(context.parts, turn.line())
             await play.unit.chat(ChatRequest(messages, {"max_tokens": play.answer_tokens}))

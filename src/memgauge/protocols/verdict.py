@@ -1,10 +1,11 @@
 """Reads a judge's reply. What says neither or both is no verdict: it is never taken for right or wrong."""
 
-import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
+
+from memgauge.found_json import objects
 
 SCHEMA: Mapping[str, Any] = {
     "type": "json_schema",
@@ -38,28 +39,13 @@ class Verdict:
 
 def parse(reply: str) -> Verdict | None:
     """The verdict of a reply, or None where it gives none or more than one."""
-    found = [verdict for value in _objects(reply) if (verdict := _of_object(value)) is not None]
+    found = [verdict for value in objects(reply) if (verdict := _of_object(value)) is not None]
     if found:
         return found[0] if len({entry.verdict for entry in found}) == 1 else None
     labels = {_LABELS[label.lower()] for label in _CAPITALS.findall(reply)}
     if len(labels) != 1:
         return None
     return Verdict(labels.pop(), _CAPITALS.sub("", reply).strip(" \n.:*-")[:300])
-
-
-def _objects(reply: str) -> list[Mapping[str, Any]]:
-    """The JSON objects in a reply, alone, fenced or amid prose."""
-    decoder, found, place = json.JSONDecoder(), [], reply.find("{")
-    while place >= 0:
-        try:
-            value, end = decoder.raw_decode(reply, place)
-        except (ValueError, RecursionError):
-            end = place + 1
-        else:
-            if isinstance(value, Mapping):
-                found.append(value)
-        place = reply.find("{", end)
-    return found
 
 
 def _of_object(value: Mapping[str, Any]) -> Verdict | None:

@@ -132,8 +132,8 @@ def _unit(
     write_every = memory.write_every or card.write_every
     options = {"name": memory.name, **memory.options}
     longest = experiment.reply_tokens if protocol == "serve" else experiment.answer_tokens
-    identity = [memory.title, options, write_every, setting_name, setting, use.name, use.options, item, use.questions,
-                protocol, seed, longest]  # fmt: skip
+    identity = [memory.title, options, card.version, write_every, setting_name, setting, use.name, use.options, item,
+                use.questions, protocol, seed, longest]  # fmt: skip
     record = UnitRecord(
         unit=number,
         key=sha256(_encode(identity)).hexdigest()[:24],

@@ -69,7 +69,7 @@ class Mem0:
                 lost.append({"turns": [turn["id"] for turn in batch], "why": str(why)})
         return {"lost": lost}
 
-    def read(self, query: str) -> "dict[str, Any]":
+    def read(self, query: str, **_: Any) -> "dict[str, Any]":
         """The best ``k`` memories; a query without a word, which 2.x refuses, finds none."""
         if not query.strip():
             return {"items": []}
