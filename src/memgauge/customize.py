@@ -43,7 +43,8 @@ def customized(experiment: Experiment, flags: Flags) -> Experiment:
     changes: dict[str, Any] = {}
     if flags.memories:
         known = {use.title: use for use in experiment.memory_uses()}
-        changes["memories"] = tuple(known.get(name, MemoryUse(name=name)) for name in flags.memories)
+        named = (known.get(name, MemoryUse(name=name)) for name in flags.memories)
+        changes["memories"] = tuple(msgspec.structs.replace(use, optional=False) for use in named)
     if flags.setting:
         changes["settings"] = _settings(experiment, flags)
     workloads = experiment.workloads

@@ -64,12 +64,16 @@ class Setting(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
 
 
 class MemoryUse(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """A memory in an experiment: its registry name, the label it runs under, its ingest trigger and options."""
+    """A memory in an experiment: its registry name, the label it runs under, its ingest trigger and options.
+
+    An ``optional`` one is left out, with a word, while what it needs is not installed.
+    """
 
     name: str
     label: str | None = None
     write_every: int | None = None
     options: dict[str, Any] = {}
+    optional: bool = False
 
     @property
     def title(self) -> str:

@@ -8,10 +8,11 @@ import pytest
 
 from memgauge.backbones.base import UpstreamError
 from memgauge.backbones.extractive import Extractive
-from memgauge.errors import UserError
+from memgauge.errors import MissingExtraError, UserError
 from memgauge.ledger.frames import Frames
 from memgauge.ledger.schema import TIMES
 from memgauge.runner.limits import Limits
+from memgauge.runner.progress import Silent
 from memgauge.runner.run import run
 from memgauge.spec import Experiment, MemoryUse, Setting, WorkloadUse
 
@@ -177,3 +178,39 @@ async def test_questions_side_by_side_are_attributed_to_themselves(tmp_path: Pat
     frames = Frames(tmp_path)
     asked = frames.calls().filter(pl.col("question").is_not_null()).group_by("question").agg(pl.col("stage").sort())
     assert asked["stage"].to_list() == [["answer", "read"]] * frames.answers().height
+
+
+class Warnings(Silent):
+    """Keeps what a user is warned of."""
+
+    def __init__(self) -> None:
+        self.words: list[str] = []
+
+    def warned(self, word: str) -> None:
+        self.words.append(word)
+
+
+async def test_an_optional_memory_is_left_out_until_it_is_installed_and_then_joins_the_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from memgauge.memories.bm25 import BM25
+
+    def missing(options: object) -> None:
+        raise MissingExtraError("BM25", "memgauge install bm25")
+
+    uses = (MemoryUse(name="none"), MemoryUse(name="bm25", optional=True), MemoryUse(name="rolling-window"))
+    whole = Experiment(
+        name="test", memories=uses, settings=RULES, workloads=(WorkloadUse(name="sample", protocols=("recall",)),)
+    )
+    monkeypatch.setattr(BM25, "require", missing, raising=False)
+    listener = Warnings()
+    outcome = await run(whole, tmp_path / "run", listener=listener)
+    assert listener.words == ["bm25 is left out: BM25 is not installed; run: memgauge install bm25"]
+    assert Frames(tmp_path / "run").units()["memory"].to_list() == ["none", "rolling-window"]
+    with pytest.raises(MissingExtraError):
+        await run(experiment("none", "bm25"), tmp_path / "other")
+
+    monkeypatch.delattr(BM25, "require")
+    outcome = await run(whole, tmp_path / "run")
+    assert (outcome.done, outcome.skipped) == (1, 2)
+    assert Frames(tmp_path / "run").units()["memory"].to_list() == ["none", "rolling-window", "bm25"]

@@ -12,7 +12,7 @@ import pytest
 from msgspec.structs import replace
 
 from memgauge.errors import UserError
-from memgauge.runner.plan import open_workloads
+from memgauge.runner import plan
 from memgauge.spec import WorkloadUse, load
 from memgauge.workloads import fetch, registry
 from memgauge.workloads.base import Card, DataFile
@@ -216,6 +216,6 @@ def test_the_command_that_fetches_a_file_names_it_where_it_must() -> None:
 def test_a_workload_is_planned_without_its_optional_files() -> None:
     fetch.fetch(registry.card("locomo"), REAL)
     use = WorkloadUse(name="locomo", protocols=("recall",), optional=True)
-    loaded = open_workloads(replace(load("quickstart"), workloads=(use,)))
+    loaded = plan.load(replace(load("quickstart"), workloads=(use,)))
     assert [use.name for use, _ in loaded.workloads] == ["locomo"]
     assert loaded.left_out == ()

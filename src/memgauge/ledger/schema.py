@@ -43,7 +43,7 @@ CREATE TABLE units (                    -- one (memory, setting, workload item, 
   wall_s            REAL,               -- of the attempt that ended it
   store_bytes       INTEGER,            -- footprint after the last write
   store_tokens      INTEGER,
-  written_tokens    INTEGER             -- o200k tokens given to write
+  written_tokens    INTEGER             -- o200k tokens given to write, as lines of a prompt
 );
 
 CREATE TABLE texts (                    -- every text once, by content

@@ -102,6 +102,10 @@ class Ledger:
         for unit in units:
             self._insert(statement, _UNIT(unit))
 
+    def unit_numbers(self) -> dict[str, int]:
+        """Number by unit key."""
+        return dict(self._db.execute("SELECT key, unit FROM units"))
+
     def unit_status(self) -> dict[str, str]:
         """Status by unit key."""
         return dict(self._db.execute("SELECT key, status FROM units"))

@@ -62,7 +62,7 @@ class Play:
         """Hands ``turns`` to the memory, then lets it tidy up."""
         with self._timed(turn, "write") as step:
             await self.memory.write(turns)
-            step.tokens, step.turns = tokens.count_all(said.text for said in turns), len(turns)
+            step.tokens, step.turns = tokens.count_all(said.line() for said in turns), len(turns)
         self.written_tokens += step.tokens
         with self._timed(turn, "manage"):
             await self.memory.manage()

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from memgauge.prices import PriceCard, load_card, worst_case
-from memgauge.runner.plan import check, open_workloads, plan
+from memgauge.runner.plan import check, load, plan
 from memgauge.runner.rehearse import Estimate, rehearse
 from memgauge.spec import Experiment, Setting
 
@@ -42,7 +42,7 @@ class Foresight:
 async def foresee(experiment: Experiment) -> Foresight:
     """Rehearses ``experiment``. Raises UserError where the experiment cannot be run."""
     check(experiment)
-    loaded = open_workloads(experiment)
+    loaded = load(experiment)
     for _, workload in loaded.workloads:
         await workload.prepare(None)
     names = {

@@ -1,15 +1,16 @@
 """Turns an experiment into units: every (memory, setting, workload item, protocol, seed), in a fixed order."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
+from itertools import count
 
 import msgspec
 
 from memgauge.backbones import registry as backbones
 from memgauge.conversation import Conversation, Question
 from memgauge.embedders import registry as embedders
-from memgauge.errors import UserError
+from memgauge.errors import MissingExtraError, UserError
 from memgauge.ledger.records import UnitRecord
 from memgauge.memories import registry as memories
 from memgauge.spec import Experiment, MemoryUse, Setting, WorkloadUse
@@ -48,7 +49,7 @@ class Plan:
 def check(experiment: Experiment) -> None:
     """Raises UserError where the experiment names what does not exist; nothing is loaded or made."""
     for use in experiment.memory_uses():
-        memories.check(use.name, use.options)
+        _missing(use)
     for setting in experiment.settings.values():
         backbones.check(setting)
         embedders.check(setting)
@@ -62,15 +63,21 @@ def check(experiment: Experiment) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """The workloads of an experiment, ready to be played, and those left out because their files are not there."""
+    """What of an experiment can be played here, and in words what is left out because it is not here."""
 
+    memories: tuple[MemoryUse, ...]
     workloads: tuple[tuple[WorkloadUse, Workload], ...]
     left_out: tuple[str, ...]
 
 
-def open_workloads(experiment: Experiment) -> Loaded:
+def load(experiment: Experiment) -> Loaded:
     """Loads every workload; raises UserError where a file is malformed, or missing and not optional."""
-    loaded, left_out = [], []
+    used, loaded, left_out = [], [], []
+    for memory in experiment.memory_uses():
+        if why := _missing(memory):
+            left_out.append(f"{memory.title} is left out: {why}")
+        else:
+            used.append(memory)
     for use in experiment.workloads:
         card = workloads.card(use.name)
         if use.optional and "path" not in use.options and any(state(card, file) != "present" for file in card.required):
@@ -79,7 +86,18 @@ def open_workloads(experiment: Experiment) -> Loaded:
             )
         else:
             loaded.append((use, workloads.create(use.name, use.options)))
-    return Loaded(tuple(loaded), tuple(left_out))
+    return Loaded(tuple(used), tuple(loaded), tuple(left_out))
+
+
+def _missing(use: MemoryUse) -> str | None:
+    """Why an optional memory cannot be played here; raises UserError where it must be, or cannot be anywhere."""
+    try:
+        memories.check(use.name, use.options)
+    except MissingExtraError as missing:
+        if not use.optional:
+            raise
+        return str(missing)
+    return None
 
 
 def plan(experiment: Experiment, models: Mapping[str, tuple[str, str]], loaded: Loaded) -> Plan:
@@ -91,7 +109,7 @@ def plan(experiment: Experiment, models: Mapping[str, tuple[str, str]], loaded: 
             for protocol in use.protocols:
                 if protocol == "recall" and not outline.questions:
                     continue
-                for memory in _memories(experiment, use, protocol):
+                for memory in _memories(loaded.memories, use, protocol):
                     for setting in experiment.settings:
                         for seed in experiment.seeds:
                             number = len(units) + 1
@@ -104,8 +122,18 @@ def plan(experiment: Experiment, models: Mapping[str, tuple[str, str]], loaded: 
     return Plan(experiment, tuple(units))
 
 
-def _memories(experiment: Experiment, use: WorkloadUse, protocol: str) -> Iterator[MemoryUse]:
-    for memory in experiment.memory_uses():
+def numbered(planned: Plan, known: Mapping[str, int]) -> Plan:
+    """The plan with the numbers that units have in a ledger already; those that are new come after them."""
+    free = count(1 + max(known.values(), default=0))
+    units = (
+        replace(unit, record=replace(unit.record, unit=known.get(unit.record.key) or next(free)))
+        for unit in planned.units
+    )
+    return Plan(planned.experiment, tuple(units))
+
+
+def _memories(used: Sequence[MemoryUse], use: WorkloadUse, protocol: str) -> Iterator[MemoryUse]:
+    for memory in used:
         if memory.title in use.without or (use.memories is not None and memory.title not in use.memories):
             continue
         # The oracle knows the evidence of questions; a served turn has none, so there is nothing to measure.

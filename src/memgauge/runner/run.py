@@ -21,10 +21,12 @@ from memgauge.runner.brake import Brake
 from memgauge.runner.limits import Limits
 from memgauge.runner.lock import locked
 from memgauge.runner.models import Models, meter_of, open_gateway, open_models
-from memgauge.runner.plan import Plan, Unit, check, open_workloads, plan
+from memgauge.runner.plan import Loaded, Plan, Unit, check, load, numbered, plan
 from memgauge.runner.progress import Listener, Silent, State
+from memgauge.runner.provenance import note_products, paper_ids
 from memgauge.runner.spends import open_flights, spent_by_unit, stop_words
 from memgauge.runner.unit import Surroundings, play_unit
+from memgauge.runner.writing import prepare
 from memgauge.spec import Experiment
 
 
@@ -57,7 +59,7 @@ async def run(
     check(experiment)
     _check_directory(directory, experiment)
     card = load_card(experiment.prices) if experiment.prices else None
-    loaded = open_workloads(experiment)
+    loaded = load(experiment)
     for word in loaded.left_out:
         listener.warned(word)
     async with AsyncExitStack() as stack:
@@ -65,19 +67,25 @@ async def run(
             name: await open_models(setting, stack, limits.calls(paid=True))
             for name, setting in experiment.settings.items()
         }
-        for _, workload in loaded.workloads:
-            await workload.prepare(next(iter(models.values())).backbone)
+        first = next(iter(models))
+        try:
+            writing = await prepare(loaded, experiment.settings[first], models[first], directory, limits, card)
+        except Stop as stop:
+            return Outcome(directory, 0, 0, 0, stop_words(stop), isinstance(stop, EndpointDown))
         named = {name: (pair.backbone.model, pair.embedder.model) for name, pair in models.items()}
         planned = plan(experiment, named, loaded)
         paid = any(pair.paid for pair in models.values())
         directory.mkdir(parents=True, exist_ok=True)
         stack.enter_context(locked(directory))
-        ledger = stack.enter_context(_ledger(directory, planned, models, fsync=paid))
+        ledger = stack.enter_context(_ledger(directory, experiment, loaded, models, fsync=paid))
+        planned = numbered(planned, ledger.unit_numbers())
+        ledger.add_units(unit.record for unit in planned.units)
+        ledger.commit()
         flights, left = open_flights(ledger, stack)
         if left:
             listener.warned(_left_words(len(left), sum(one.input_at_most + one.output_at_most for one in left)))
         spent = spent_by_unit(ledger, card)
-        budget = limits.budget(spent.values())
+        budget = limits.budget([writing, *spent.values()])
         if brake is not None:
             brake.tie(budget)
         meters = {
@@ -160,12 +168,13 @@ def _check_directory(directory: Path, experiment: Experiment) -> None:
             raise UserError(f"{directory} belongs to another spec; choose another --out, or remove it to start afresh")
 
 
-def _ledger(directory: Path, planned: Plan, models: Mapping[str, Models], *, fsync: bool) -> Ledger:
+def _ledger(
+    directory: Path, experiment: Experiment, loaded: Loaded, models: Mapping[str, Models], *, fsync: bool
+) -> Ledger:
     path = directory / FILE_NAME
     if path.exists():
         ledger = Ledger.open(path, fsync=fsync)
     else:
-        experiment = planned.experiment
         meta = {
             "spec": experiment.canonical(),
             "spec_hash": experiment.hash(),
@@ -173,10 +182,10 @@ def _ledger(directory: Path, planned: Plan, models: Mapping[str, Models], *, fsy
             "memgauge_version": __version__,
             "python_version": platform.python_version(),
             "prompts_version": prompts.VERSION,
+            "paper_ids": paper_ids(experiment.memory_uses()),
         }
         meta |= {f"provenance.{name}.{key}": value for name, pair in models.items()
                  for key, value in pair.provenance().items()}  # fmt: skip
         ledger = Ledger.create(path, meta, fsync=fsync)
-    ledger.add_units(unit.record for unit in planned.units)
-    ledger.commit()
+    note_products(ledger, loaded.memories)
     return ledger
