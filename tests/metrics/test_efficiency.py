@@ -4,7 +4,7 @@ from ledger_fixtures import call_record, sample_ledger, unit_record
 from memgauge.ledger.frames import Frames
 from memgauge.ledger.records import StepRecord
 from memgauge.ledger.writer import FILE_NAME, Ledger
-from memgauge.metrics.efficiency import IDS, efficiency
+from memgauge.metrics.efficiency import FIGURES, efficiency
 
 
 def _small(directory, *, replayed=False):
@@ -49,7 +49,7 @@ def test_seconds(tmp_path):
     assert found["write_s"] == pytest.approx(0.4)
     assert found["read_s"] == pytest.approx(0.1)  # the read that gave nothing is no retrieval
     assert (found["wall_s"], found["wall_s_per_question"], found["store_bytes"]) == (8, 4, 500)
-    assert found["context_tokens"] == 15
+    assert (found["context_tokens"], found["context_total"]) == (15, 30)
 
 
 def test_a_step_served_from_the_record_has_no_latency(tmp_path):
@@ -72,7 +72,7 @@ def test_an_unknown_count_makes_its_sum_unknown(tmp_path):
 def test_there_is_a_row_for_each_memory_and_protocol_and_unfinished_units_do_not_count(tmp_path):
     found = efficiency(Frames(sample_ledger(tmp_path)))
     assert found.height == 12
-    assert set(IDS) <= set(found.columns)
+    assert set(FIGURES) <= set(found.columns)
     none = found.filter((found["memory"] == "none") & (found["protocol"] == "serve"))
     assert none["read_answer_calls"].item() == 24  # the failed unit's call is not among them
 
@@ -89,3 +89,23 @@ def test_compression_is_what_was_written_over_what_the_stores_hold(tmp_path):
         ledger.end_unit(4, "done", now=1.0, wall_s=1.0, store=(0, 0), written_tokens=100)
     found = dict(efficiency(Frames(tmp_path)).select("memory", "compression").iter_rows())
     assert found == {"mem": 5.0, "empty": None}
+
+
+def test_a_batch_counts_as_so_many_writes_and_work_put_off_until_then_as_none(tmp_path):
+    with Ledger.create(tmp_path / FILE_NAME, {}) as ledger:
+        ledger.add_units([unit_record(1, "mem", "recall")])
+        ledger.start_unit(1, 0.0)
+        # Ten turns in 2 s and five in 1 s; a detour of 3 s within a read belongs to writing and wrote no turn.
+        for place, (turns, seconds) in enumerate(((10, 2.0), (5, 1.0), (0, 3.0)), 1):
+            ledger.add_step(StepRecord(1, place, 1, None, "write", turns, 10, seconds))
+        ledger.end_unit(1, "done", now=1.0, wall_s=1.0)
+    assert efficiency(Frames(tmp_path))["write_s"].item() == pytest.approx(0.2)
+
+
+def test_stored_tokens_are_summed_over_the_units(tmp_path):
+    with Ledger.create(tmp_path / FILE_NAME, {}) as ledger:
+        for unit, store in ((1, (9, 20)), (2, (9, 40))):
+            ledger.add_units([unit_record(unit, "mem", "recall", seed=unit)])
+            ledger.start_unit(unit, 0.0)
+            ledger.end_unit(unit, "done", now=1.0, wall_s=1.0, store=store, written_tokens=100)
+    assert efficiency(Frames(tmp_path))["store_tokens"].item() == 60

@@ -9,13 +9,15 @@ import polars as pl
 
 from memgauge.analysis.break_even import REFERENCE, NoReferenceError, break_even
 from memgauge.analysis.choice import Choice, Known, choose
+from memgauge.analysis.harness import Harness, harness_of
+from memgauge.analysis.losses import Losses, losses
 from memgauge.analysis.memory_rows import MemoryRow, Played, memory_row, served_costs
 from memgauge.analysis.money import Money, bill
 from memgauge.analysis.quality import Quality, quality_of
 from memgauge.analysis.read import Read, read
 from memgauge.analysis.turn_costs import billed_input
 from memgauge.ledger.frames import Frames
-from memgauge.metrics.efficiency import IDS, efficiency_of
+from memgauge.metrics.efficiency import FIGURES, efficiency_of
 from memgauge.metrics.score import JUDGE, TOKEN_F1
 from memgauge.prices import PriceCard
 
@@ -104,7 +106,7 @@ class Ran:
 
 @dataclass(frozen=True, slots=True)
 class Efficiency:
-    """The efficiency figures of one memory and protocol, by the names of metrics.efficiency.IDS."""
+    """The efficiency figures of one memory and protocol, by the names of metrics.efficiency.FIGURES."""
 
     memory: str
     protocol: str
@@ -143,6 +145,8 @@ class Summary:
     spend: Spend
     groups: tuple[Group, ...]
     quality: Quality
+    harness: Harness
+    losses: tuple[Losses, ...]
     caveats: tuple[str, ...]
 
 
@@ -161,11 +165,14 @@ def summary_of(found: Read) -> Summary:
         lost=_spent(found.lost, card),
     )
     groups = tuple(_group(played.only(members), card) for _, members in units.group_by(GROUP_KEYS, maintain_order=True))
+    known = quality_of(units, played.answers, found.verdicts, played.scores)
     return Summary(
         ran=_ran(units, found.meta, _judges(calls)),
         spend=spend,
         groups=groups,
-        quality=quality_of(units, played.answers, found.verdicts, played.scores),
+        quality=known,
+        harness=harness_of(played, found.meta, known),
+        losses=losses(found),
         caveats=(*backbone_caveats(units), *_judge_caveats(calls), *found.notes, *_unfinished(units)),
     )
 
@@ -236,7 +243,7 @@ def _accuracy(rows: Iterable[MemoryRow]) -> str:
 def _efficiency(played: Played) -> tuple[Efficiency, ...]:
     found = efficiency_of(played.units, played.calls, played.steps)
     return tuple(
-        Efficiency(row["memory"], row["protocol"], {name: row[name] for name in (*IDS, "embedding_tokens")})
+        Efficiency(row["memory"], row["protocol"], {name: row[name] for name in FIGURES})
         for row in found.iter_rows(named=True)
     )
 

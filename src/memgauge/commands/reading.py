@@ -25,6 +25,7 @@ def write_report(directory: Path, as_json: bool, out: Path | None = None) -> Non
     """Writes the page of a run and prints its summary."""
     import msgspec
 
+    from memgauge.analysis.insides import insides
     from memgauge.analysis.question_rows import question_rows
     from memgauge.analysis.read import read
     from memgauge.analysis.summary import summary_of
@@ -37,7 +38,7 @@ def write_report(directory: Path, as_json: bool, out: Path | None = None) -> Non
     found = read(Frames(directory))
     summary = summary_of(found)
     page = out or _beside(directory, "report.html")
-    write_page(summary, page, question_rows(found))
+    write_page(summary, page, question_rows(found), insides(found))
     if as_json:
         click.echo(msgspec.json.encode({"run": str(directory), "page": str(page), "summary": summary}))
     else:
@@ -73,6 +74,7 @@ def analyze(directory: Path, as_json: bool, **flags: Any) -> None:
 
     from memgauge.analysis.analyze import Choices
     from memgauge.analysis.analyze import analyze as analyze_ledger
+    from memgauge.analysis.harness import harness
     from memgauge.analysis.summary import what_ran
     from memgauge.console.analysis import print_analysis
     from memgauge.console.screen import wide_console
@@ -94,7 +96,8 @@ def analyze(directory: Path, as_json: bool, **flags: Any) -> None:
     page = flags["out"] or _beside(directory, "analysis.html")
     write_analysis_page(analysis, what_ran(frames), page)
     if as_json:
-        click.echo(msgspec.json.encode(analysis))
+        tables = harness(frames)
+        click.echo(msgspec.json.encode({**msgspec.to_builtins(analysis), "harness": msgspec.to_builtins(tables)}))
     else:
         print_analysis(analysis, wide_console())
         click.echo(f"page: {page}")

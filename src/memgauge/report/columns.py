@@ -10,6 +10,8 @@ from memgauge.report import words
 from memgauge.report.markup import Markup, Part, element, joined
 
 Styles = Mapping[str, str]
+# What else stands behind a memory's name, by memory: a badge that says what it lost.
+Marks = Mapping[str, Markup]
 Row = TypeVar("Row")
 
 
@@ -87,6 +89,7 @@ def memory_table(
     *,
     chosen: str | None = None,
     captioned: bool = True,
+    marks: Marks | None = None,
 ) -> Markup:
     """One row per memory; ``chosen`` is set off."""
 
@@ -95,7 +98,7 @@ def memory_table(
         return " ".join((styles[row.memory], *filter(None, marks)))
 
     def name(row: MemoryRow) -> Markup:
-        return joined([named(row.memory, styles), _badges(row)])
+        return joined([named(row.memory, styles), _badges(row), (marks or {}).get(row.memory)])
 
     head = Column[MemoryRow]("Memory", "by name", name, lambda row: row.memory, "text")
     return sortable_table(rows, head, columns, caption, css, captioned=captioned)

@@ -4,16 +4,22 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 
+from memgauge.analysis.insides import Insides
 from memgauge.analysis.question_rows import Questions
 from memgauge.analysis.summary import Group, Summary
 from memgauge.report import figures, headline, words
+from memgauge.report.call_trees import call_trees_section
+from memgauge.report.columns import Marks
 from memgauge.report.figure_box import HALF, WIDE, charted, drawings, figure, legend
+from memgauge.report.harness import harness_section
+from memgauge.report.losses import loss_marks, losses_section
 from memgauge.report.markup import Markup, Part, element, joined
 from memgauge.report.notes import notes
 from memgauge.report.provenance import caveats, provenance
 from memgauge.report.quality.section import quality_section
 from memgauge.report.question_browser import browser
 from memgauge.report.shell import PageError, document, write_html
+from memgauge.report.state_charts import state_charts
 from memgauge.report.styles import styles_of
 from memgauge.report.tables import detail_table, efficiency_tables, summary_table
 from memgauge.report.tabs import tabs
@@ -26,20 +32,26 @@ SCRIPTS = ("page.js", "question_browser.js")
 Draw = Callable[[Group, Mapping[str, str], float], str]
 
 
-def write_page(summary: Summary, path: Path, questions: Questions | None = None) -> None:
+def write_page(
+    summary: Summary, path: Path, questions: Questions | None = None, insides: Insides | None = None
+) -> None:
     """Writes the page to ``path``. Raises PageError where that is not possible."""
-    write_html(page(summary, questions), path)
+    write_html(page(summary, questions, insides), path)
 
 
-def page(summary: Summary, questions: Questions | None = None) -> str:
-    """The page as one text; with ``questions`` they can be browsed."""
-    styles = memory_styles(summary)
+def page(summary: Summary, questions: Questions | None = None, insides: Insides | None = None) -> str:
+    """The page as one text; with ``questions`` they can be browsed, with ``insides`` the memories' calls."""
+    styles, marks = memory_styles(summary), loss_marks(summary.losses)
     several = len(summary.groups) > 1
     main = element(
         "main",
-        *(_group(group, place, styles, several) for place, group in enumerate(summary.groups)),
-        quality_section(summary.quality, styles),
+        *(_group(group, place, styles, marks, several) for place, group in enumerate(summary.groups)),
+        quality_section(summary.quality, styles, marks),
         browser(questions, styles) if questions else None,
+        losses_section(summary.losses, styles),
+        state_charts(insides.states, styles) if insides else None,
+        call_trees_section(insides.trees, styles) if insides else None,
+        harness_section(summary.harness, styles, marks),
         _spend(summary),
         element("section", element("h2", "How to read this"), notes()),
     )
@@ -87,7 +99,7 @@ def _title(group: Group, styles: Mapping[str, str]) -> Markup:
     return joined([start, name, rest])
 
 
-def _group(group: Group, place: int, styles: Mapping[str, str], several: bool) -> Markup:
+def _group(group: Group, place: int, styles: Mapping[str, str], marks: Marks, several: bool) -> Markup:
     parts: list[Part] = []
     if several:
         parts.append(element("p", group_title(group), class_="over"))
@@ -95,12 +107,12 @@ def _group(group: Group, place: int, styles: Mapping[str, str], several: bool) -
         parts.append(element("p", headline.knows(group), class_="lead"))
         if pays := headline.pays(group):
             parts.append(element("p", pays, class_="lead"))
-    parts.append(summary_table(group, styles))
+    parts.append(summary_table(group, styles, marks))
     parts.append(element("p", _unranked(group), class_="faint") if _unranked(group) else None)
     parts.append(
         element(
             "details",
-            element("summary", "Further figures: output, calls, waits, and efficiency E1 to E15"),
+            element("summary", "Further figures: output, calls, waits, and the efficiency of what was served"),
             detail_table(group, styles),
             *efficiency_tables(group, styles),
             class_="more",

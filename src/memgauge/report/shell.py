@@ -11,7 +11,7 @@ from memgauge.errors import UserError
 from memgauge.report.markup import Markup, Part, element
 
 # The style sheets of a page, in order; figures.css alone also dresses exported figures.
-SHEETS = ("page.css", "quality.css", "figures.css")
+SHEETS = ("page.css", "quality.css", "inside.css", "figures.css")
 
 
 class PageError(UserError):

@@ -1,22 +1,23 @@
 """The tables of the page: the summary first, and behind it further costs and efficiency."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 
 from memgauge.analysis.intervals import Estimate
 from memgauge.analysis.memory_rows import Asking, MemoryRow, Serving
 from memgauge.analysis.summary import Group
-from memgauge.metrics.efficiency import IDS
 from memgauge.metrics.score import METRICS
 from memgauge.report import svg, words
-from memgauge.report.columns import Column, Styles, mean, memory_table, with_interval
+from memgauge.report.columns import Column, Marks, Styles, mean, memory_table, with_interval
+from memgauge.report.efficiency import Figures, efficiency_columns
 from memgauge.report.markup import Markup, Part, element, joined
 
 
-def summary_table(group: Group, styles: Styles) -> Markup:
+def summary_table(group: Group, styles: Styles, marks: Marks | None = None) -> Markup:
     """Memory × what the reader asked for: what it costs, what it knows, and what else matters."""
     chosen = group.choice.memory if group.choice else None
     caption = "Cost and quality by memory"
-    return memory_table(ordered(group), list(_summary(group)), styles, caption, chosen=chosen, captioned=False)
+    columns = list(_summary(group))
+    return memory_table(ordered(group), columns, styles, caption, chosen=chosen, captioned=False, marks=marks)
 
 
 def detail_table(group: Group, styles: Styles) -> Markup | None:
@@ -26,14 +27,14 @@ def detail_table(group: Group, styles: Styles) -> Markup | None:
 
 
 def efficiency_tables(group: Group, styles: Styles) -> list[Markup]:
-    """The efficiency figures E1 to E15, one table per protocol."""
+    """The efficiency figures of the protocols that ask nothing; those of the others stand by family."""
     tables = []
-    for protocol in dict.fromkeys(found.protocol for found in group.efficiency):
-        figures = {found.memory: found.figures for found in group.efficiency if found.protocol == protocol}
-        columns = [_efficiency(name, figures) for name in (*IDS, "embedding_tokens")]
+    silent = [found for found in group.efficiency if found.figures["wall_s_per_question"] is None]
+    for protocol in dict.fromkeys(found.protocol for found in silent):
+        figures = {found.memory: found.figures for found in silent if found.protocol == protocol}
         rows = [row for row in ordered(group) if row.memory in figures]
-        shown = [column for column in columns if any(column.key(row) for row in rows)]
-        tables.append(memory_table(rows, shown, styles, f"Efficiency in {protocol}, all finished units"))
+        columns = efficiency_columns(rows, _of_memory(figures))
+        tables.append(memory_table(rows, columns, styles, f"Efficiency in {protocol}, all finished units"))
     return tables
 
 
@@ -109,15 +110,8 @@ def _details() -> Iterator[Column[MemoryRow]]:
     )  # fmt: skip
 
 
-def _efficiency(name: str, figures: dict[str, dict[str, float | None]]) -> Column[MemoryRow]:
-    timed = name in ("question_s", "question_s_p90", "write_s", "read_s", "wall_s", "wall_s_per_question")
-    told = words.size if name == "store_bytes" else words.seconds if timed else words.count
-    identity = f"{IDS[name]} " if name in IDS else ""
-    title = name.replace("_s_per_question", " per question").replace("_s_p90", " p90").removesuffix("_s")
-    title = title.replace("read_answer", "read+answer").replace("_", " ")
-    return Column[MemoryRow].of_number(
-        f"{identity}{title}", f"column {name} of the ledger's figures", lambda row: figures[row.memory][name], told
-    )
+def _of_memory(figures: Mapping[str, Figures]) -> Callable[[MemoryRow], Figures]:
+    return lambda row: figures[row.memory]
 
 
 def _cost_cell(row: MemoryRow, most: float) -> Part:

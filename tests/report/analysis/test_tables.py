@@ -76,7 +76,7 @@ def test_the_joint_matrix_prices_a_right_answer(analysis, styles):
 
 
 def test_each_published_table_says_what_it_holds(analysis):
-    html = side_by_side_tables(analysis)
+    html = side_by_side_tables(analysis.side_by_side)
     assert html.count('class="published"') == 7
     assert "Table 1: exponents and fit" in html
     text = re.sub(r"<[^>]+>", "", html)

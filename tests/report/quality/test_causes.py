@@ -50,3 +50,11 @@ def test_the_same_in_numbers_with_who_gave_up(tmp_path):
     text = re.sub(r"<[^>]+>", "|", causes_table(_memories(tmp_path, *ANSWERS)))
     assert "|stored but not retrieved||2 · 40 %|" in text
     assert "|gave up, though it was answerable||1, 1 with the evidence before it|" in text
+
+
+def test_a_memory_without_any_answer_has_a_column_of_its_own_and_no_share(tmp_path):
+    failed = Asked([], "dead", status="failed", unit={"questions": 5})
+    (table,) = quality(recalled_ledger(tmp_path, Asked([Said("Pepper")]), failed)).workloads
+    text = re.sub(r"<[^>]+>", "|", causes_table(table.memories))
+    assert "bm25||dead" in text
+    assert "right||1 · 100 %||–|" in text

@@ -3,10 +3,12 @@
 from collections import Counter
 from collections.abc import Sequence
 
-from memgauge.analysis.analyze import Analysis
 from memgauge.analysis.side_by_side import SideBySide, Verdict
+from memgauge.metrics.efficiency import FIGURES as EFFICIENCY
+from memgauge.metrics.score import METRICS
 from memgauge.report import words
 from memgauge.report.columns import Column, sortable_table
+from memgauge.report.efficiency import teller
 from memgauge.report.markup import Markup, Part, element, joined
 
 TITLES = {
@@ -17,6 +19,10 @@ TITLES = {
     "table 6": "Table 6: exponents and fit by setting",
     "table 7": "Table 7: token accounting",
     "table 8": "Table 8: break-even turns",
+    "locomo": "LoCoMo",
+    "longmemeval": "LongMemEval-S",
+    "memoryagentbench icl_banking77_5900shot_balance": "MemoryAgentBench, test-time learning",
+    "memoryagentbench factconsolidation_sh_6k": "MemoryAgentBench, conflict resolution",
 }
 
 FIGURES = {
@@ -37,11 +43,11 @@ SIGNS = {
 }
 
 
-def side_by_side_tables(analysis: Analysis) -> Markup:
+def side_by_side_tables(found: Sequence[SideBySide]) -> Markup:
     """Every published table: what is inside and outside, and what cannot be compared and why."""
     parts = []
-    for table in dict.fromkeys(row.table for row in analysis.side_by_side):
-        rows = [row for row in analysis.side_by_side if row.table == table]
+    for table in dict.fromkeys(row.table for row in found):
+        rows = [row for row in found if row.table == table]
         parts.append(_table(TITLES.get(table, table), rows))
     return joined(parts)
 
@@ -50,6 +56,15 @@ def tally(rows: Sequence[SideBySide]) -> str:
     """``4 inside, 1 outside, 9 not comparable``."""
     counts = Counter(row.verdict for row in rows)
     return ", ".join(f"{counts[verdict]} {verdict.value}" for verdict in Verdict if counts[verdict])
+
+
+def figure_name(figure: str) -> str:
+    """What a figure is called: ``R²``, ``E5 write tokens``, ``P4 judge accuracy``."""
+    if figure in EFFICIENCY:
+        return f"{EFFICIENCY[figure].id or ''} {EFFICIENCY[figure].title}".strip()
+    if figure in METRICS:
+        return f"{METRICS[figure].id or 'P6'} {METRICS[figure].title}"
+    return FIGURES.get(figure, figure)
 
 
 def figure_words(value: float | str | None, figure: str) -> str:
@@ -62,6 +77,8 @@ def figure_words(value: float | str | None, figure: str) -> str:
         return words.usd(value)
     if figure == "break-even turn":
         return f"{value:.0f}"
+    if figure in EFFICIENCY:
+        return teller(figure)(value)
     return words.decimal(value, 2 if figure in _TWO_DIGITS else 3)
 
 
@@ -111,7 +128,7 @@ def _columns(rows: Sequence[SideBySide]) -> list[Column[SideBySide]]:
         columns.append(Column.of_text("Cell", "turns N × tokens per message L", lambda row: row.cell))
     return [
         *columns,
-        Column.of_text("Figure", "what is compared", lambda row: FIGURES.get(row.figure, row.figure)),
+        Column.of_text("Figure", "what is compared", lambda row: figure_name(row.figure)),
         Column("Ours", "from this ledger", lambda row: figure_words(row.ours, row.figure), lambda row: _key(row.ours)),
         Column("Paper", "as published; of a range its middle", lambda row: figure_words(row.theirs, row.figure),
                lambda row: _key(row.theirs)),

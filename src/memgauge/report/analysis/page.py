@@ -265,7 +265,7 @@ def _joint_figure(analysis: Analysis, styles: Styles, cell: str, place: int) -> 
 def _beside(analysis: Analysis) -> Markup:
     rows = analysis.side_by_side
     text = f"“Total Recall at What Cost?”, arXiv 2608.11879, every figure of tables 1 to 4 and 6 to 8: {tally(rows)}."
-    return _section("paper", "Beside the paper", element("p", text, class_="sub"), side_by_side_tables(analysis))
+    return _section("paper", "Beside the paper", element("p", text, class_="sub"), side_by_side_tables(rows))
 
 
 def _left_out(analysis: Analysis) -> Markup | None:

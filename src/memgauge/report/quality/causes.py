@@ -106,8 +106,9 @@ def _bar(memory: str, group: str, found: Mapping[str, int], x: svg.Linear, at: f
 
 
 def _count(counts: Mapping[str, int], name: str) -> str:
-    share = counts.get(name, 0) / sum(counts.values())
-    return f"{counts[name]:,} · {words.percent(share)}" if name in counts else words.UNKNOWN
+    if name not in counts:
+        return words.UNKNOWN
+    return f"{counts[name]:,} · {words.percent(counts[name] / sum(counts.values()))}"
 
 
 def _gave_up(found: FailureCounts) -> str:

@@ -5,7 +5,7 @@ from functools import partial
 from memgauge.analysis.quality import Quality, WorkloadQuality
 from memgauge.metrics.score import METRICS
 from memgauge.report import words
-from memgauge.report.columns import Styles
+from memgauge.report.columns import Marks, Styles
 from memgauge.report.figure_box import drawings, figure
 from memgauge.report.markup import Markup, Part, element, joined
 from memgauge.report.quality.causes import cause_bars, causes_table, key
@@ -14,7 +14,7 @@ from memgauge.report.quality.tables import best_first, category_tables, retrieva
 from memgauge.report.tabs import Choice, tabs
 
 
-def quality_section(found: Quality, styles: Styles) -> Markup | None:
+def quality_section(found: Quality, styles: Styles, marks: Marks | None = None) -> Markup | None:
     """None where no question was asked."""
     if not found.workloads:
         return None
@@ -23,7 +23,7 @@ def quality_section(found: Quality, styles: Styles) -> Markup | None:
     for place, table in enumerate(found.workloads):
         if several:
             parts.append(element("h3", words.group(table.workload, table.setting)))
-        parts += _workload(table, place, styles)
+        parts += _workload(table, place, styles, marks or {})
     return element("section", *parts, judge_section(found.judge, styles), id="quality")
 
 
@@ -38,11 +38,11 @@ def about(table: WorkloadQuality) -> Markup:
     return joined([told, leading, " Not judged: an answer is right where it is a gold or holds one."])
 
 
-def _workload(table: WorkloadQuality, place: int, styles: Styles) -> list[Part]:
-    choices: list[Choice] = [("Scores", scores_table(table, styles))]
+def _workload(table: WorkloadQuality, place: int, styles: Styles, marks: Marks) -> list[Part]:
+    choices: list[Choice] = [("Scores", scores_table(table, styles, marks))]
     if by_category := category_tables(table, styles, f"metric{place}"):
         choices.append(("By category", by_category))
-    if retrieved := retrieval_table(table, styles):
+    if retrieved := retrieval_table(table, styles, marks):
         choices.append(("Evidence recalled", retrieved))
     memories = best_first(table)
     text = (

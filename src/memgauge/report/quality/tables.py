@@ -8,7 +8,7 @@ from memgauge.analysis.intervals import Estimate
 from memgauge.analysis.quality import MemoryQuality, Scored, WorkloadQuality
 from memgauge.metrics.score import JUDGE, LOCOMO, LONGMEMEVAL, MEMORY_AGENT_BENCH, METRICS
 from memgauge.report import words
-from memgauge.report.columns import Column, Styles, badge, mean, named, sortable_table
+from memgauge.report.columns import Column, Marks, Styles, badge, mean, named, sortable_table
 from memgauge.report.markup import Markup, Part, element, joined
 from memgauge.report.tabs import tabs
 
@@ -73,19 +73,19 @@ def lines(table: WorkloadQuality) -> list[Line]:
     return found
 
 
-def scores_table(table: WorkloadQuality, styles: Styles) -> Markup:
+def scores_table(table: WorkloadQuality, styles: Styles, marks: Marks | None = None) -> Markup:
     """Memory × the workload's metrics over all questions, and what became of the rest."""
     columns = [_score(name) for name in own(table)]
     if table.workload in AVERAGED:
         place = own(table).index(_OFFICIAL) + 1 if _OFFICIAL in table.metrics else 1
         columns[place:place] = _of_benchmark(table)
-    return _memory_table(table, [*columns, *_counts(table)], styles, "Scores by memory")
+    return _memory_table(table, [*columns, *_counts(table)], styles, "Scores by memory", marks)
 
 
-def retrieval_table(table: WorkloadQuality, styles: Styles) -> Markup | None:
+def retrieval_table(table: WorkloadQuality, styles: Styles, marks: Marks | None = None) -> Markup | None:
     """Memory × what was recalled of the evidence; None where no question names its evidence."""
     columns = [_score(name) for name in table.metrics if name.startswith(_RETRIEVAL)]
-    return _memory_table(table, columns, styles, "Evidence recalled, by memory") if columns else None
+    return _memory_table(table, columns, styles, "Evidence recalled, by memory", marks) if columns else None
 
 
 def category_tables(table: WorkloadQuality, styles: Styles, name: str) -> Markup | None:
@@ -118,10 +118,15 @@ def scored(found: Estimate | None) -> Part:
 
 
 def _memory_table(
-    table: WorkloadQuality, columns: Sequence[Column[MemoryQuality]], styles: Styles, caption: str
+    table: WorkloadQuality,
+    columns: Sequence[Column[MemoryQuality]],
+    styles: Styles,
+    caption: str,
+    marks: Marks | None,
 ) -> Markup:
     head = Column[MemoryQuality](
-        "Memory", "by name", lambda row: named_memory(row.memory, row.control, row.unranked, styles),
+        "Memory", "by name", lambda row: joined([named_memory(row.memory, row.control, row.unranked, styles),
+                                                 (marks or {}).get(row.memory)]),
         lambda row: row.memory, "text",
     )  # fmt: skip
 
