@@ -12,11 +12,16 @@ from memgauge import tokens
 from memgauge.backbones.base import ChatReply, ChatRequest, Emit, Json, Message, emit_whole
 from memgauge.backbones.counting import PromptCounter, counted_reply, truncated
 from memgauge.backbones.rules.answers import answer
+from memgauge.backbones.rules.digests import digest, wanted_digest
 from memgauge.backbones.rules.facts import facts, listed
-from memgauge.backbones.rules.lines import Block, read
+from memgauge.backbones.rules.lines import read
 from memgauge.backbones.rules.prompts import Asked, asked, forced_tool, newest_section, wanted_schema
-from memgauge.backbones.rules.ranking import Index
+from memgauge.backbones.rules.ranking import Hit, Index
+from memgauge.backbones.rules.records import recorded, wanted_records
 from memgauge.backbones.rules.schema_filler import Source, fill
+from memgauge.backbones.rules.sections import filled, wanted_section
+from memgauge.backbones.rules.shortened import shortened, wanted_length
+from memgauge.backbones.rules.topics import topics
 from memgauge.conversation import ABSTENTION
 
 _MENTIONED = 4  # words of a turn that an acknowledgement repeats
@@ -25,9 +30,10 @@ _MENTIONED = 4  # words of a turn that an acknowledgement repeats
 class Extractive:
     """A backbone without a model: deterministic, free, and as fast as a dictionary.
 
-    It answers a question at the end of the last user message from the lines before it, acknowledges anything
-    else, fills a JSON schema or the arguments of a forced tool call with facts of the conversation, and reports
-    exact usage. Honours ``max_tokens``, ``max_completion_tokens`` and ``stop``.
+    It answers a question at the end of the last user message from the lines before it, acknowledges anything else,
+    fills a JSON schema, the arguments of a forced tool call, a tagged section or records with facts of the
+    conversation, makes one text of several, and reports exact usage. Honours ``max_tokens``,
+    ``max_completion_tokens`` and ``stop``.
     """
 
     name = "extractive"
@@ -49,6 +55,14 @@ class Extractive:
             text = self._json(parameters, request.messages, newest)
         elif (schema := wanted_schema(request.params, request.messages)) is not None:
             text = self._json(schema, request.messages, newest)
+        elif section := wanted_section(request.messages):
+            text = filled(section, _last_told(request.messages))
+        elif form := wanted_records(request.messages):
+            text = recorded(form, request.messages)
+        elif (texts := wanted_digest(request.messages)) is not None:
+            text = digest(texts)
+        elif (length := wanted_length(request.messages)) is not None:
+            text = shortened(_last_told(request.messages).parts, *length)
         else:
             text = self._text(newest)
         text, finish = _limited(tokens.sanitize(text), request.params)
@@ -73,24 +87,37 @@ class Extractive:
     def _text(self, newest: Asked) -> str:
         if newest.question is None:
             return acknowledgement(newest.text)
+        return answer(newest.question, self._hits(newest))
+
+    def _hits(self, newest: Asked) -> list[Hit]:
+        """The sentences that bear on the question, best first."""
+        if newest.question is None:
+            return []
         ids = self._index.ids(newest.context)
-        return answer(newest.question, self._index.rank(ids, newest.question.terms, newest.question.subjects))
+        return self._index.rank(ids, newest.question.terms, newest.question.subjects)
 
     def _json(self, schema: Json, messages: Sequence[Message], newest: Asked) -> str:
         told = [message for message in messages if message.role not in ("system", "developer")]
         spoken = [part for message in told for part in newest_section(message)]
         blocks = [self._index.block(number) for number in self._index.ids(spoken)]
-        found = self._text(newest) if newest.question else ""
+        hits = self._hits(newest)
+        found = answer(newest.question, hits) if newest.question else ""
         source = Source(
             text="".join(spoken),
             facts=tuple(listed(spoken) or facts(blocks)),
             answer="" if found == ABSTENTION else found,
             question=newest.question.text if newest.question else "",
             names=tuple(dict.fromkeys(s.speaker for block in blocks for s in block.sentences if s.speaker)),
-            topics=_topics(blocks),
+            bearing="".join(newest.context[place] for place in dict.fromkeys(hit.place for hit in hits)),
+            topics=topics([read(newest.question.text)] if newest.question else blocks),
             days=tuple(dict.fromkeys(s.said for block in blocks for s in block.sentences if s.said)),
         )
         return json.dumps(fill(schema, source), ensure_ascii=False)
+
+
+def _last_told(messages: Sequence[Message]) -> Message:
+    """The last message that is not the model's own nor an instruction."""
+    return next((message for message in reversed(messages) if message.role == "user"), messages[-1])
 
 
 def acknowledgement(text: str) -> str:
@@ -99,17 +126,6 @@ def acknowledgement(text: str) -> str:
     words = [word for s in said for word, stem in zip(s.words, s.stems, strict=True) if stem in s.terms]
     longest = sorted(dict.fromkeys(words), key=lambda word: -len(word))[:_MENTIONED]
     return f"I see: {', '.join(word for word in dict.fromkeys(words) if word in longest)}." if words else "I see."
-
-
-def _topics(blocks: Sequence[Block]) -> tuple[str, ...]:
-    """The words that carry meaning, most frequent first."""
-    counts: dict[str, int] = {}
-    for block in blocks:
-        for sentence in block.sentences:
-            for word, stem in zip(sentence.words, sentence.stems, strict=True):
-                if stem in sentence.terms and len(word) > 3:
-                    counts[word.lower()] = counts.get(word.lower(), 0) + 1
-    return tuple(sorted(counts, key=lambda word: -counts[word])[:5])
 
 
 def _limited(text: str, params: Mapping[str, Json]) -> tuple[str, str]:

@@ -8,7 +8,7 @@ and goes on with the text that it was given. An upstream that does not answer at
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, TypeVar, get_args, get_origin
+from typing import Annotated, Any, TypeVar, get_args, get_origin
 
 import msgspec
 
@@ -130,8 +130,10 @@ def _read(value: Any, kind: Any) -> tuple[Any, bool]:
     """``value`` as ``kind``, or UNSET; and whether anything of it had to be left out."""
     try:
         return msgspec.convert(value, kind, strict=False), False
-    except msgspec.ValidationError:
+    except (msgspec.ValidationError, UnicodeEncodeError):  # the latter: half a letter, compared with known words
         pass
+    if get_origin(kind) is Annotated:  # a list that is too long keeps all that it holds
+        kind = get_args(kind)[0]
     if isinstance(value, Mapping) and isinstance(kind, type) and issubclass(kind, msgspec.Struct):
         return _filled(value, kind)[0] or msgspec.UNSET, True
     if isinstance(value, list) and get_origin(kind) is list:

@@ -274,7 +274,9 @@ class UnitMeter:
         if recorded := self._replay.take("embed", call.request_key):
             call.replayed(recorded.call)
             vectors = self._meter.ledger.vectors(self.embedding_model, texts)
-            return EmbedReply(vectors, Usage(source="tokenizer"), recorded.model, recorded.provider)
+            # Some clients add usage up: a replayed reply has one, too.
+            usage = Usage(embedding=prompt.counted_tokens, source="tokenizer")
+            return EmbedReply(vectors, usage, recorded.model, recorded.provider)
 
         async def ask() -> EmbedReply:
             reply = await self._meter.embedder.embed(texts)

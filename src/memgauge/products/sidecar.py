@@ -69,7 +69,9 @@ class SidecarMemory:
         """What the sidecar recalls, in its order; ranked by its scores where every item has one."""
         process = await self._running()
         asked = at.isoformat() if at else None
-        found = (await process.ask("read", query=tokens.sanitize(query), time=asked)).get("items")
+        reply = await process.ask("read", query=tokens.sanitize(query), time=asked)
+        self._note_losses(reply)
+        found = reply.get("items")
         try:
             items = [self._item(entry) for entry in found or ()]
             scores = [entry.get("score") for entry in found or ()]
@@ -85,29 +87,35 @@ class SidecarMemory:
         process = await self._running()
         for op in ("manage", "settle"):
             self._note_losses(await process.ask(op))
+        await self.look()
+
+    async def look(self) -> None:
+        """Asks how it stands; a product whose reads change what it holds does so after them."""
+        process = await self._running()
         self._footprint = _footprint(await process.ask("footprint"))
         told = (await process.ask("state")).get("state") or {}
         self._state = {str(name): float(figure) for name, figure in told.items()}
 
     def footprint(self) -> Footprint:
-        """The size of the store when it was last managed."""
+        """The size of the store when it was last looked at."""
         return self._footprint
 
     def state(self) -> Mapping[str, float]:
-        """What the sidecar told of itself when it was last managed, and what it has lost of what it was given."""
-        return {**self._state, "lost_writes": float(len(self._losses)), "lost_turns": float(len(self._lost_turns()))}
+        """What the sidecar told of itself when it was last looked at, and what it has lost of what it was given."""
+        return {**self._state, "lost_writes": float(len(self._losing())), "lost_turns": float(len(self._lost_turns()))}
 
     def faults(self) -> Sequence[Fault]:
-        """What it lost since it was last asked."""
+        """What went wrong since it was last asked, with or without turns lost."""
         told, self._told = self._told, len(self._losses)
         return self._losses[told:]
 
     def lost(self) -> str | None:
         """How much was lost, and why the last time."""
-        if not self._losses:
+        losses = self._losing()
+        if not losses:
             return None
         share = f"{len(self._lost_turns())} of {len(self._written)} turns"
-        return f"{self.card.name} lost {share} in {len(self._losses)} writes; the last: {self._losses[-1].what}"
+        return f"{self.card.name} lost {share} in {len(losses)} writes; the last: {losses[-1].what}"
 
     def all_lost(self) -> str | None:
         """The same, where nothing is left."""
@@ -144,6 +152,9 @@ class SidecarMemory:
     def sources(self, text: str, turn_ids: tuple[str, ...]) -> tuple[str, ...]:
         """The turns that an item came from, where the sidecar named ``turn_ids``; a product may know better."""
         return turn_ids
+
+    def _losing(self) -> list[Fault]:
+        return [fault for fault in self._losses if fault.turn_ids]
 
     def _lost_turns(self) -> set[str]:
         return {turn for loss in self._losses for turn in loss.turn_ids}

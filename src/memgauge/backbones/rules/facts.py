@@ -34,6 +34,7 @@ _UNCHANGED = PAST | {
     "hit", "let", "cut", "set", "cost",
 }  # fmt: skip
 _LEAST_TERMS = 2
+_FIELDS = re.compile(r"\(\w+=")  # "(mentioned_at=…)": what a product notes of the sentence before
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +74,7 @@ def listed(parts: Iterable[str]) -> list[Fact]:
 
 def states(sentence: Sentence, names: frozenset[str] = frozenset()) -> bool:
     """Whether it tells something of somebody: no question, no mere politeness to those of ``names``."""
-    if sentence.asks or len(sentence.terms - names) < _LEAST_TERMS:
+    if sentence.asks or len(sentence.terms - names) < _LEAST_TERMS or _FIELDS.match(sentence.text):
         return False
     if _SELF.search(sentence.text) or sentence.times or sentence.speaker is None:
         return True

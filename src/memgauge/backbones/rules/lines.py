@@ -1,6 +1,8 @@
 """A block of a prompt, read once: its lines, who said them and when, and their sentences."""
 
+import json
 import re
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date
 from functools import cached_property, lru_cache
@@ -10,12 +12,14 @@ from memgauge.backbones.rules.words import STOP, WORD, stem
 
 _STAMP = re.compile(r"[\s*•>-]*[\[(](?P<stamp>[^\[\]()\n]{4,48})[\])]\s*:?\s*")
 _SPEAKER = re.compile(r"[\s*•>-]*(?P<name>[A-Z][\w.'’-]{0,24}(?: [A-Z][\w.'’-]{0,24}){0,2}|user|assistant): +(?=\S)")
-_ROLE = re.compile(r"[\s*•>-]*(?:user|assistant): +(?=\S)")
+_ROLE = re.compile(r"[\s*•>-]*(?:[Uu]ser|[Aa]ssistant)(?P<clock> \(\d{1,2}:\d\d(?: [AP]M)?\))?: +(?=\S)")
 _BULLET = re.compile(r"\s*(?:[-*•>]|\d{1,3}[.)])\s+")
 _HEADING = re.compile(r"\s*#+ .*|\s*[\w' -]{1,40}:\s*")
 _SENTENCE = re.compile(
     r"(?<=[.!?…])[\"')”]*\s+(?=[\"'(“]?[A-Z0-9À-Þ])|(?<=[!?])\s+|(?<=[.!?…])\s+(?=\()|\s+(?=[-–—]\s)|\n+"
 )
+_FIELD = re.compile(r"\s+[a-z][a-z ]{0,24}: +(?=\S)")  # indented: a field of what stands above, and its name
+_SEPARATOR = re.compile(r"<[A-Z]{2,8}>")  # as products put between the texts that they have not made one yet
 # Labels that look like a speaker's name.
 _LABELS = frozenset(("question", "answer", "context", "note", "notes", "memories", "memory", "history", "date", "time"))
 
@@ -67,16 +71,19 @@ def read(part: str) -> Block:
     sentences: list[Sentence] = []
     speaker: str | None = None
     said: date | None = None
-    for line in part.split("\n"):
-        if not line or line.isspace() or _HEADING.fullmatch(line):
+    for line in _lines(part):
+        if not line or line.isspace():
             continue
-        line = _without_role(line)
+        if _HEADING.fullmatch(line):
+            said = dates.stamp(line) or said
+            continue
+        line = _without_role(_FIELD.sub("", line, count=1) if _FIELD.match(line) else line)
         stamped = _STAMP.match(line)
         if stamped and (day := dates.stamp(stamped["stamp"])):
             said = day
             line = line[stamped.end() :]
         named = _SPEAKER.match(line)
-        if named and named["name"].lower() not in _LABELS:
+        if named and named["name"].lower().split()[-1] not in _LABELS:
             speaker = named["name"]
             line = line[named.end() :]
         elif stamped or _BULLET.match(line):
@@ -88,6 +95,21 @@ def read(part: str) -> Block:
     return Block(tuple(sentences), frozenset[str]().union(*(s.terms | s.tags for s in sentences)))
 
 
+def _lines(part: str) -> list[str]:
+    """Its lines; one that is a JSON object counts as the lines of the texts in it, without names and numbers."""
+    if '{"' not in part:
+        return part.split("\n")
+    return [line for whole in part.split("\n") for line in _unfolded(whole)]
+
+
+def _unfolded(line: str) -> list[str]:
+    if line.startswith('{"') and line.endswith("}"):
+        with suppress(ValueError, RecursionError):
+            texts = [value for value in json.loads(line).values() if isinstance(value, str) and " " in value]
+            return [told for text in texts for told in _SEPARATOR.sub("\n", text).split("\n")]
+    return [line]
+
+
 def _without_role(line: str) -> str:
     """Leaves out the role that a product puts before a line that says by itself when, or by whom, it was spoken."""
     role = _ROLE.match(line)
@@ -96,7 +118,9 @@ def _without_role(line: str) -> str:
     rest = line[role.end() :]
     stamped = _STAMP.match(rest)
     dated = stamped is not None and dates.stamp(stamped["stamp"]) is not None
-    return rest if dated or _SPEAKER.match(rest) else line
+    if dated or _SPEAKER.match(rest):
+        return rest
+    return line.replace(role["clock"], "", 1) if role["clock"] else line
 
 
 def split(text: str) -> list[str]:

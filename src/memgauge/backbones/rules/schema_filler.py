@@ -8,9 +8,12 @@ from functools import cached_property
 from hashlib import blake2b
 from typing import Any
 
-from memgauge.backbones.rules.facts import Fact
+from memgauge.backbones.rules.facts import Fact, facts
+from memgauge.backbones.rules.lines import read
+from memgauge.backbones.rules.numbered import Section, numbers, sections
 from memgauge.backbones.rules.patterns import example
 from memgauge.backbones.rules.schema_check import is_type, resolve, valid
+from memgauge.backbones.rules.topics import topics
 from memgauge.backbones.rules.words import WORD, number
 
 Json = Any
@@ -27,6 +30,8 @@ _NAMED = re.compile(r"name|speaker|person|people|entit|subject|who\b|author|owne
 _DATED = re.compile(r"date|time|when|\bday\b|occurred")
 _TOPICS = re.compile(r"keyword|tag|topic|theme|categor|label")
 _IDENTITY = re.compile(r"(^|_)u?u?id$")
+_LABELLED = re.compile(r"^\[[\da-f-]{8,}\] ")  # a line's own id, before what it says
+_CHANGED = re.compile(r"^(updat|delet|remov|merg|edit|supersed|replac)")
 _EARLIER = re.compile(r"^(old|previous|prior)_")
 _ASKED = re.compile(r"quer|question|search")
 _ANSWERED = re.compile(r"answer|reply|response|result|output")
@@ -43,11 +48,24 @@ class Source:
     names: tuple[str, ...] = ()
     topics: tuple[str, ...] = ()
     days: tuple[date, ...] = ()
+    number: int | None = None  # by which the prompt calls this text
+    bearing: str = ""  # the parts of the text that bear on its question, best first
 
     @cached_property
     def numbers(self) -> tuple[int, ...]:
         """Whole numbers in the text, in order."""
+        if self.number is not None:
+            return (self.number,)
         return tuple(n for word in WORD.findall(self.text) if word.lower() != "one" and (n := number(word)) is not None)
+
+    def called(self, name: str) -> tuple[int, ...]:
+        """The numbers by which the text calls what ``name`` names; of what bears on its question, where it has one.
+
+        Where it calls nothing so, all its numbers.
+        """
+        if self.number is not None or not numbers(name, self.text):
+            return self.numbers
+        return numbers(name, self.bearing if self.question else self.text)
 
     @cached_property
     def words(self) -> frozenset[str]:
@@ -65,10 +83,23 @@ class Source:
             days=(fact.said,) if fact.said else self.days,
         )
 
+    def within(self, section: Section) -> "Source":
+        """What is known of one section of the text."""
+        block = read(section.text)
+        return Source(
+            text=section.text.strip().split("\n")[0],
+            facts=tuple(facts([block])),
+            names=tuple(dict.fromkeys(s.speaker for s in block.sentences if s.speaker)),
+            topics=topics([block]),
+            days=tuple(dict.fromkeys(s.said for s in block.sentences if s.said)),
+            number=section.number,
+        )
+
     @property
     def salient(self) -> str:
         """The one thing to say of the text."""
-        return self.answer or (self.facts[0].text if self.facts else self.text.strip()[:200]) or "Nothing was said."
+        told = self.facts[0].text if self.facts else self.text.strip()[:200]
+        return self.answer or _LABELLED.sub("", told) or "Nothing was said."
 
 
 def fill(schema: Schema, source: Source) -> Json:
@@ -134,7 +165,7 @@ class _Filler:
             case "string":
                 return _string(schema, name, source)
             case "number" | "integer":
-                return _number(schema, kind, source)
+                return _number(schema, kind, name, source)
             case "boolean":
                 return False
             case _:
@@ -182,19 +213,30 @@ class _Filler:
 
     def _sources(self, items: Schema, name: str, source: Source) -> list[Source]:
         """One source for every item that an array should have."""
+        if _CHANGED.match(name):
+            return []  # rules that only add change nothing that is there
         items = self._flat(items)
         kinds = _kinds(items) if isinstance(items, Mapping) else ["string"]
         if isinstance(items, Mapping) and isinstance(items.get("enum"), list):
             return [source]
         if kinds[0] in ("object", "array"):
-            return [source.of(fact) for fact in source.facts]
+            return self._numbered(items, source) or [source.of(fact) for fact in source.facts]
         if kinds[0] == "string":
             listed = source.names if _NAMED.search(name) else source.topics if _TOPICS.search(name) else None
             if listed is None:
                 return [source.of(fact) for fact in source.facts]
             return [replace(source, facts=(Fact(one),), names=(one,), topics=(one,), answer="") for one in listed]
         if kinds[0] in ("number", "integer"):
-            return [replace(source, text=str(one)) for one in source.numbers]
+            return [replace(source, number=one) for one in source.called(name)]
+        return []
+
+    def _numbered(self, items: Schema, source: Source) -> list[Source]:
+        """One source for every section of the text that an integer of the items calls by its number."""
+        known = items.get("properties") if isinstance(items, Mapping) else None
+        for name, schema in known.items() if isinstance(known, Mapping) else ():
+            flat = self._flat(schema)
+            if isinstance(flat, Mapping) and _kinds(flat) == ["integer"] and (found := sections(name, source.text)):
+                return [source.within(section) for section in found]
         return []
 
 
@@ -306,12 +348,12 @@ def _shortened(text: str, most: int) -> str:
     return cut[:space] if space > 0 else cut
 
 
-def _number(schema: Mapping[str, Json], kind: str, source: Source) -> Json:
+def _number(schema: Mapping[str, Json], kind: str, name: str, source: Source) -> Json:
     low = schema.get("minimum", schema.get("exclusiveMinimum"))
     high = schema.get("maximum", schema.get("exclusiveMaximum"))
     step = schema.get("multipleOf")
     step = step if isinstance(step, int | float) and step > 0 else 1 if kind == "integer" else None
-    guesses: list[Json] = [*source.numbers[:50], 0]
+    guesses: list[Json] = [*source.called(name)[:50], 0]
     if isinstance(low, int | float) and isinstance(high, int | float):
         guesses += [low, (low + high) / 2]
     for edge, sign in ((low, 1), (high, -1)):

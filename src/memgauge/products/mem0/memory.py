@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from memgauge.memories.base import Card, GatewayAccess
+from memgauge.memories.provenance import narrowed
 from memgauge.products.environment import Environment, Product
-from memgauge.products.provenance import narrowed
 from memgauge.products.sidecar import SidecarMemory
 
 _HERE = Path(__file__).parent

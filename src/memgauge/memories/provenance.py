@@ -1,7 +1,8 @@
-"""Which turns a fact came from, where a product tells only in which batch of turns it found it."""
+"""Which turns a fact came from, where it is known only in which batch of turns it was found."""
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 
 from memgauge.conversation import Turn
 from memgauge.memories.bm25 import STOP_WORDS
@@ -16,12 +17,14 @@ def narrowed(fact: str, turns: Sequence[Turn]) -> tuple[str, ...]:
 
     A batch of ten turns behind every fact would make any recall of evidence look good.
     """
-    words = _words(_STAMP.sub("", fact))
-    shared = [len(words & _words(f"{turn.speaker} {turn.text}")) for turn in turns]
+    words = telling_words(_STAMP.sub("", fact))
+    shared = [len(words & telling_words(f"{turn.speaker} {turn.text}")) for turn in turns]
     most = max(shared, default=0)
     plain = most > 0 and most >= _ENOUGH * len(words)
     return tuple(turn.id for turn, count in zip(turns, shared, strict=True) if count == most or not plain)
 
 
-def _words(text: str) -> set[str]:
-    return {word for word in _WORD.findall(text.lower()) if word not in STOP_WORDS}
+@lru_cache(maxsize=1 << 13)  # the same turns stand behind fact after fact
+def telling_words(text: str) -> frozenset[str]:
+    """Words of three letters and more, in lower case, without stop words."""
+    return frozenset(word for word in _WORD.findall(text.lower()) if word not in STOP_WORDS)

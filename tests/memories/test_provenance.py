@@ -3,7 +3,7 @@
 import pytest
 
 from memgauge.conversation import Turn
-from memgauge.products.provenance import narrowed
+from memgauge.memories.provenance import narrowed
 
 BATCH = (
     Turn("t1", "Ann", "I moved to Porto last week."),
