@@ -92,6 +92,7 @@ SPEC = 'name = "x"\nmemories = ["bm25"]\n[settings.a]\nbackbone = "extractive"\n
     ("arguments", "message"),
     [
         (["run", "quickstrat"], "unknown preset 'quickstrat'; did you mean 'quickstart'?"),
+        (["run", "locomo", "-W", "paths=x"], "workload 'locomo' has no option 'paths'"),
         (["run", *RULES, "--memories", "bm52"], "unknown memory 'bm52'; did you mean 'bm25'?"),
         (["run", "--backbone", "extractiv"], "unknown backbone 'extractiv'; did you mean 'extractive'?"),
         (["run", *RULES, "--workload", "locomoo"], "unknown workload 'locomoo'; did you mean 'locomo'?"),

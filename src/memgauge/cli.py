@@ -109,7 +109,10 @@ def run(
     as_json: bool,
     **flags: Any,
 ) -> None:
-    """Run SPEC: a preset's name or a TOML file. Run it again to finish what is missing."""
+    """Run SPEC: a preset's name, a TOML file, or a workload's name. Run it again to finish what is missing.
+
+    A workload alone is played as the quickstart plays its own: memories, models and limits are those of that preset.
+    """
     from rich.console import Console
 
     from memgauge.console.live import Live
@@ -249,7 +252,11 @@ def data_check(workload: str | None) -> None:
 
 def _experiment(spec: str, flags: dict[str, Any]) -> tuple[Experiment, Flags]:
     from memgauge.customize import Flags, customized
-    from memgauge.spec import load
+    from memgauge.spec import load, preset_names
+    from memgauge.workloads import registry as workloads
+
+    if flags["workload"] is None and spec in set(workloads.names()) - set(preset_names()):
+        spec, flags = "quickstart", {**flags, "workload": spec}
 
     fields = ("backbone", "base_url", "model", "api_key_env", "effort", "temperature", "window", "embedder",
              "embedding_model", "max_output_tokens")  # fmt: skip

@@ -32,7 +32,8 @@ def _beside(
                 changes = {"questions": questions, "model": model, "workload": "locomo", **fields}
                 ledger.add_units([unit_record(unit, memory, "recall", f"conv-{item}", **changes)])
                 ledger.start_unit(unit, 0.0)
-                ledger.add_call(call_record(unit, 1, 1, "write", input_tokens=100, output_tokens=20))
+                stage = "manage" if memory == "raptor" else "write"  # a tree is built in managing
+                ledger.add_call(call_record(unit, 1, 1, stage, input_tokens=100, output_tokens=20))
                 if judge:
                     ledger.add_call(call_record(unit, 2, 9, "judge", question="q1", model=judge))
                 for ordinal in range(1, questions + 1):

@@ -28,6 +28,8 @@ _NOTES = {
     "total_tokens": "E12 is our reading: every stage, the answers included",
     "auxiliary_calls": "E13 is our reading: the answers left out",
 }
+# The paper books the building of M6's tree, which the first read sets off, as writing; we as managing (E10, E11).
+_FILED = {("M6", "write_tokens"): "manage_tokens", ("M6", "write_calls"): "manage_calls"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +95,8 @@ def _beside(
         yield _row(theirs, None, None, "", Verdict.NOT_RUN, "not in this ledger")
     for ours in same or found[:1]:
         reason = _other(theirs, ours, judges)
-        note = _NOTES.get(theirs.figure, "")
+        filed = "ours is what managing took: the paper books the tree as written"
+        note = filed if (theirs.substrate, theirs.figure) in _FILED else _NOTES.get(theirs.figure, "")
         if reason:
             yield _row(theirs, ours, None, "", Verdict.NOT_COMPARABLE, reason)
         elif ours.value is None:
@@ -126,7 +129,7 @@ def _found(
     theirs: HarnessFigure, table: SubstrateTable, row: SubstrateRow, tasks: Tasks
 ) -> tuple[float | None, Bounds | None]:
     if theirs.figure in FIGURES:
-        return row.figures[theirs.figure], None
+        return row.figures[_FILED.get((theirs.substrate, theirs.figure), theirs.figure)], None
     scores: Mapping[str, Estimate] = row.scores
     if theirs.category:
         scores = tasks.get((table.workload, table.setting, row.memory, theirs.category), {})
@@ -188,4 +191,4 @@ def _size(conversations: int, questions: int) -> str:
 
 
 def _plain(model: str) -> str:
-    return model.rsplit("/", 1)[-1].lower().removesuffix("-it")
+    return model.rsplit("/", 1)[-1].lower().removesuffix("-it").removesuffix("-a4b")
