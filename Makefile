@@ -38,9 +38,10 @@ $(DEMO)/.ready $(TEST)/.ready:
 # Needs uv (pip install uv).
 lock:
 	uv pip compile --quiet pyproject.toml --extra embedded --group build $(UV_LOCK) -o requirements/demo.txt
-	uv pip compile --quiet pyproject.toml --extra embedded --extra figures --group dev $(UV_LOCK) -o requirements/test.txt
+	uv pip compile --quiet pyproject.toml --extra embedded --extra figures --extra raptor --group dev $(UV_LOCK) -o requirements/test.txt
 	for wanted in $$(find src/memgauge/products -name '*.in'); do \
-	  uv pip compile --quiet $$wanted $(UV_LOCK) --no-annotate -o $${wanted%.in}.txt; done
+	  uv pip compile --quiet $$wanted $$(ls $${wanted%.in}.excludes 2>/dev/null | sed 's/^/--excludes /') \
+	    $(UV_LOCK) --no-annotate -o $${wanted%.in}.txt; done
 
 UV_LOCK := --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url --no-emit-find-links
 
