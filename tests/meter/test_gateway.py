@@ -355,6 +355,22 @@ async def test_a_client_that_leaves_mid_stream_is_charged_for_the_whole_call(hou
     assert (call["outcome"], call["output_tokens"]) == ("ok", 5)
 
 
+@pytest.mark.parametrize(("pace_s", "outcome"), [(0.05, "ok"), (2.0, "interrupted")])
+async def test_closing_leaves_no_call_unrecorded_whose_client_is_gone(
+    pace_s: float, outcome: str, house: House
+) -> None:
+    house.upstream.script(Say("one two three four five", pace_s=pace_s))
+    headers = {"Authorization": f"Bearer {house.unit.key}"}
+    async with aiohttp.ClientSession(headers=headers) as session:
+        url, body = f"{house.gateway.base_url}/chat/completions", {"messages": ASK, "stream": True}
+        asking = asyncio.create_task(session.post(url, json=body))
+        while not house.upstream.log:  # noqa: ASYNC110 - until it has been asked
+            await asyncio.sleep(0.01)
+        asking.cancel()
+    await house.gateway.close()
+    assert [call["outcome"] for call in house.calls()] == [outcome]
+
+
 async def test_a_fault_of_our_own_shows_no_traceback(
     house: House, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:

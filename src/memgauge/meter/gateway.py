@@ -53,6 +53,7 @@ class Gateway:
         self._runner: web.ServerRunner | None = None
         self._port: int | None = None
         self._requests = count(1)
+        self._at_work: set[asyncio.Task[Any]] = set()
         self._routes: dict[tuple[str, str], Callable[[UnitMeter, web.BaseRequest], Awaitable[_Answer]]] = {
             ("POST", "/v1/chat/completions"): self._chat,
             ("POST", "/v1/embeddings"): self._embed,
@@ -86,12 +87,26 @@ class Gateway:
         self._units.pop(_digest(unit.key), None)
 
     async def close(self) -> None:
-        """Stops listening and ends every connection."""
+        """Stops listening and ends every connection; every call that was under way is recorded."""
         if self._runner is not None:
             await self._runner.cleanup()
             self._runner = self._port = None
+        if self._at_work:  # for clients that are gone: the server knows nothing of them any more
+            await asyncio.wait(self._at_work, timeout=self._grace_s)
+            for late in self._at_work:
+                late.cancel()
+            await asyncio.gather(*self._at_work, return_exceptions=True)
 
     async def _handle(self, request: web.BaseRequest) -> web.StreamResponse:
+        task = asyncio.current_task()
+        assert task is not None
+        self._at_work.add(task)
+        try:
+            return await self._answered(request)
+        finally:
+            self._at_work.discard(task)
+
+    async def _answered(self, request: web.BaseRequest) -> web.StreamResponse:
         try:
             unit, stage = self._unit_of(request)
             route = self._routes.get((request.method, request.rel_url.raw_path.rstrip("/")))
