@@ -66,7 +66,7 @@ class Mem0:
             try:
                 self._add(batch)
             except LostError as why:
-                lost.append({"turns": [turn["id"] for turn in batch], "why": str(why)})
+                lost.append({"turns": [turn["id"] for turn in batch], "why": str(why), "reply": why.reply})
         return {"lost": lost}
 
     def read(self, query: str, **_: Any) -> "dict[str, Any]":
@@ -106,7 +106,8 @@ class Mem0:
         except UNREADABLE as fault:
             if self.calls.failed or not self.calls.replies:
                 raise
-            raise LostError(f"Mem0 broke on the model's reply ({type(fault).__name__}: {fault})") from fault
+            reply = self.calls.replies[-1][0]
+            raise LostError(f"Mem0 broke on the model's reply ({type(fault).__name__}: {fault})", reply) from fault
         if self.calls.failed:
             raise RuntimeError(f"Mem0 went on without a model call that failed: {self.calls.failed[-1]}")
         for event in events:
@@ -114,7 +115,8 @@ class Mem0:
         wanted = self._wanted()
         self.counts["dropped"] += max(0, wanted - len(events))
         if wanted and not events:
-            raise LostError(f"Mem0 carried out none of the {wanted} actions of the model's reply")
+            reply = self.calls.replies[-1][0]
+            raise LostError(f"Mem0 carried out none of the {wanted} actions of the model's reply", reply)
 
     def _wanted(self) -> int:
         """How many memories the model's replies ask to change. Raises LostError where Mem0 could not read them."""
@@ -154,7 +156,11 @@ class Held:
 
 
 class LostError(Exception):
-    """What was written is gone, and why."""
+    """What was written is gone, and why; ``reply`` is the model's that Mem0 could not use."""
+
+    def __init__(self, why: str, reply: "str | None" = None) -> None:
+        super().__init__(why)
+        self.reply = reply
 
 
 class Calls:
@@ -203,16 +209,16 @@ def _listed(reply: "tuple[str, str | None]", key: str) -> "list[Any]":
     cut = ", cut off at its token limit," if finish == "length" else ""
     cleaned = remove_code_blocks(text)
     if not cleaned.strip():
-        raise LostError(f"the model's reply{cut} was empty")
+        raise LostError(f"the model's reply{cut} was empty", text)
     try:
         try:
             value = json.loads(cleaned, strict=False)
         except ValueError:
             value = json.loads(extract_json(text), strict=False)
     except ValueError:
-        raise LostError(f"the model's reply{cut} was no JSON: {text[:80]!r}") from None
+        raise LostError(f"the model's reply{cut} was no JSON", text) from None
     if not isinstance(value, dict) or not isinstance(value.get(key), list):
-        raise LostError(f"the model's reply{cut} held no list named {key}: {text[:80]!r}")
+        raise LostError(f"the model's reply{cut} held no list named {key}", text)
     found: list[Any] = value[key]
     return found
 
