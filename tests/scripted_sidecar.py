@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+import urllib.error
 import urllib.request
 from pathlib import Path
 
@@ -38,6 +39,8 @@ def answer(op: str, asked: dict) -> dict:
             return {"lost": [{"turns": [turn["id"] for turn in asked["turns"]], "why": "the reply was empty"}]}
         if HOW == "works in the background":
             call(state["opened"], "/embeddings", {"input": "while writing", "model": "x"})
+        if HOW == "asks until it is answered":
+            ask_forever(state["opened"])
     if op == "settle" and HOW == "never settles":
         time.sleep(3600)
     if op == "settle" and HOW == "works in the background":
@@ -71,6 +74,15 @@ def call(opened: dict, path: str, body: dict, stage: str = "") -> None:
     headers = {"Authorization": f"Bearer {key}", "Content-Type": "application/json"}
     request = urllib.request.Request(opened["base_url"] + path, json.dumps(body).encode(), headers)
     urllib.request.urlopen(request).read()
+
+
+def ask_forever(opened: dict) -> None:
+    while True:
+        try:
+            body = {"messages": [{"role": "user", "content": "Is anybody there?"}], "max_tokens": 8}
+            return call(opened, "/chat/completions", body)
+        except urllib.error.HTTPError:
+            time.sleep(0.05)
 
 
 state: dict = {"turns": []}

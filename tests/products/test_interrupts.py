@@ -59,7 +59,7 @@ def wait_for_writes(out: Path, run: subprocess.Popen[bytes]) -> None:
     while time.monotonic() < deadline and run.poll() is None:
         try:
             with closing(sqlite3.connect(f"file:{out / 'ledger.sqlite'}?mode=ro", uri=True)) as ledger:
-                if ledger.execute("SELECT count(DISTINCT unit) FROM calls WHERE stage = 'write'").fetchone() == (2,):
+                if ledger.execute("SELECT count(DISTINCT unit) FROM steps WHERE stage = 'write'").fetchone() == (2,):
                     return
         except sqlite3.OperationalError:
             pass  # not there yet

@@ -73,6 +73,19 @@ async def test_a_memory_that_lost_everything_is_an_error_and_is_asked_nothing(pr
     assert frames.answers().height == 0
 
 
+async def test_one_that_asks_until_it_is_answered_does_not_keep_a_stopped_run(tmp_path: Path) -> None:
+    patient = experiment(use("asks until it is answered"), protocols=("serve",))
+    outcome = await run(patient, tmp_path, Limits(max_tokens=2000))
+    assert (outcome.stopped or "").startswith("budget spent")
+    frames = Frames(tmp_path)
+    assert frames.units()["status"].to_list() == ["interrupted"]
+    before = frames.calls().height
+    assert before > 0
+    outcome = await run(patient, tmp_path)
+    assert (outcome.done, outcome.failed) == (1, 0)
+    assert frames.calls()["replays"].sum() == before
+
+
 async def test_a_product_that_is_not_installed_is_told_before_anything_is_written(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -157,6 +157,10 @@ class UnitMeter:
         self._detours: list[tuple[str, float]] = []
         # Our last word: a product hears it as an error among others, the run must hear it as its end.
         self.refusal: Stop | None = None
+        self._refused = asyncio.Event()
+        self._under_way = 0
+        self._quiet = asyncio.Event()
+        self._quiet.set()
 
     @property
     def setting(self) -> Setting:
@@ -299,9 +303,11 @@ class UnitMeter:
             self._circuit.check()
             await passage.begin()
         except Stop as refusal:
-            self.refusal = refusal
+            self._refuse(refusal)
             raise
         mine = another_attempt.set(passage.again)
+        self._under_way += 1
+        self._quiet.clear()
         call.start()
         try:
             reply = await ask()
@@ -320,7 +326,7 @@ class UnitMeter:
             await self._meter.ledger.committed()
             passage.landed()
             if passage.refusal is not None:
-                self.refusal = passage.refusal
+                self._refuse(passage.refusal)
                 raise passage.refusal from fault
             raise fault from raised.__cause__
         else:
@@ -332,6 +338,18 @@ class UnitMeter:
             return reply
         finally:
             another_attempt.reset(mine)
+            self._under_way -= 1
+            if not self._under_way:
+                self._quiet.set()
+
+    async def refused(self) -> None:
+        """Returns when a call has been refused for good (``refusal``), and what else was under way is on record."""
+        await self._refused.wait()
+        await self._quiet.wait()
+
+    def _refuse(self, refusal: Stop) -> None:
+        self.refusal = refusal
+        self._refused.set()
 
     @property
     def _budget(self) -> Budget:

@@ -3,10 +3,11 @@
 import asyncio
 import json
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import Any, TypeVar
 
 from memgauge import tokens
 from memgauge.conversation import Conversation, Turn
@@ -16,6 +17,7 @@ from memgauge.memories.base import Faulty, Item, Lossy, Memory, Recalled, Statef
 from memgauge.meter.meter import UnitMeter
 from memgauge.prefix import common_prefix
 
+Done = TypeVar("Done")
 Tick = Callable[[int], None]  # told the turns or questions that are done
 
 
@@ -44,6 +46,7 @@ class Play:
     answer_tokens: int
     tick: Tick = lambda done: None
     asks: asyncio.Semaphore | None = None  # questions side by side, over all units; None: one after the other
+    outside: bool = False  # the memory runs in a process of its own
     written_tokens: int = 0
     _step: int = 0
     _items: tuple[Item, ...] = ()  # of the latest read, with their texts and running sums of tokens
@@ -53,7 +56,7 @@ class Play:
     async def read(self, turn: int, query: str, question: str | None = None, at: datetime | None = None) -> "Context":
         """What the memory recalls for ``query``, asked ``at`` that time, as it stands in the prompt."""
         with self._timed(turn, "read", question) as step:
-            recalled = await self.memory.read(query, at)
+            recalled = await self._unless_refused(self.memory.read(query, at))
             context = self._context(recalled)
             step.tokens, step.turns = context.tokens, recalled.dropped_turns
         return context
@@ -61,11 +64,11 @@ class Play:
     async def write(self, turn: int, turns: Sequence[Turn]) -> None:
         """Hands ``turns`` to the memory, then lets it tidy up."""
         with self._timed(turn, "write") as step:
-            await self.memory.write(turns)
+            await self._unless_refused(self.memory.write(turns))
             step.tokens, step.turns = tokens.count_all(said.line() for said in turns), len(turns)
         self.written_tokens += step.tokens
         with self._timed(turn, "manage"):
-            await self.memory.manage()
+            await self._unless_refused(self.memory.manage())
         if isinstance(self.memory, Stateful):
             state = json.dumps(dict(self.memory.state()), sort_keys=True)
             self.ledger.add_state(self.unit.unit, turn, state)
@@ -74,6 +77,25 @@ class Play:
         """Raises EverythingLostError where the memory holds nothing of what was written: it is not an empty one."""
         if isinstance(self.memory, Lossy) and (why := self.memory.all_lost()):
             raise EverythingLostError(why)
+
+    async def _unless_refused(self, work: Coroutine[Any, Any, Done]) -> Done:
+        """What the memory does; where it runs outside, only until a call of its is refused for good.
+
+        A product takes our last word for a fault among others, and asks again, for minutes. What it still has under way
+        is paid for, and is waited for. Raises the Stop.
+        """
+        if not self.outside:
+            return await work
+        working, refused = asyncio.ensure_future(work), asyncio.ensure_future(self.unit.refused())
+        try:
+            await asyncio.wait((working, refused), return_when=asyncio.FIRST_COMPLETED)
+            if working.done() or self.unit.refusal is None:
+                return await working
+            raise self.unit.refusal
+        finally:
+            for task in (working, refused):
+                task.cancel()
+            await asyncio.gather(working, refused, return_exceptions=True)
 
     @contextmanager
     def answering(self, turn: int, question: str | None = None) -> Iterator[None]:

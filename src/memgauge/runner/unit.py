@@ -134,7 +134,10 @@ async def _prepared(
     if isinstance(memory, Started):
         await memory.start()
     asks = around.asks if memories.card(name).parallel_reads else None
-    return Play(metered, around.ledger, memory, conversation, unit.record.write_every, unit.answer_tokens, tick, asks)
+    return Play(
+        metered, around.ledger, memory, conversation, unit.record.write_every, unit.answer_tokens, tick, asks,
+        outside=access is not None,
+    )  # fmt: skip
 
 
 # A model's own tokenizer may need more tokens than o200k for the same text: SmolLM2 needs a tenth more on
