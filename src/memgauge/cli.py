@@ -141,11 +141,16 @@ def run(
 @click.option("--json", "as_json", is_flag=True, help="Print the estimate as JSON.")
 def plan(spec: str, as_json: bool, **flags: Any) -> None:
     """Say what SPEC will use, in calls, tokens, dollars and time, before anything is spent."""
+    from rich.console import Console
+
     from memgauge.console.estimate import print_estimate
+    from memgauge.console.live import Live
     from memgauge.runner.foresee import foresee
 
     experiment, _ = _experiment(spec, flags)
-    print_estimate(_finish(foresee(experiment)), as_json)
+    with Live(Console(stderr=True), lines=False) as live:
+        foreseen = _finish(foresee(experiment, live))
+    print_estimate(foreseen, as_json)
 
 
 @cli.command()

@@ -9,7 +9,10 @@ import pytest
 
 from memgauge.errors import UserError
 from memgauge.ledger.frames import Frames
+from memgauge.runner.foresee import foresee
 from memgauge.runner.limits import Limits
+from memgauge.runner.plan import Unit
+from memgauge.runner.progress import Silent, State
 from memgauge.runner.run import run
 from memgauge.spec import Experiment, MemoryUse, Setting, WorkloadUse
 
@@ -93,3 +96,23 @@ async def test_a_product_that_is_not_installed_is_told_before_anything_is_writte
     with pytest.raises(UserError, match=r"^Mem0 2\.x is not installed; run: memgauge install mem0$"):
         await run(experiment(MemoryUse(name="mem0")), tmp_path / "run")
     assert not (tmp_path / "run").exists()
+
+
+class Failures(Silent):
+    """Keeps the errors that units end with."""
+
+    def __init__(self) -> None:
+        self.errors: list[str | None] = []
+
+    def ended(self, unit: Unit, state: State, error: str | None) -> None:
+        self.errors.append(error)
+
+
+async def test_a_plan_says_which_product_could_not_be_rehearsed() -> None:
+    listener = Failures()
+    foreseen = await foresee(experiment(use("crashes in write"), use("well"), protocols=("serve",)), listener)
+    dead, sound = listener.errors
+    assert dead is not None
+    assert dead.startswith("SidecarError: sidecar ended with exit code 9")
+    assert sound is None
+    assert len(foreseen.lines) == 2

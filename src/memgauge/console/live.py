@@ -1,4 +1,4 @@
-"""Progress of a run on a terminal, with the spend so far; elsewhere one line per unit."""
+"""Progress on a terminal, with the spend so far; elsewhere one line per unit of a run."""
 
 from types import TracebackType
 from typing import Self
@@ -11,10 +11,14 @@ from memgauge.runner.progress import State
 
 
 class Live:
-    """A runner.progress.Listener that draws; use as a context manager."""
+    """A runner.progress.Listener that draws; use as a context manager.
 
-    def __init__(self, console: Console) -> None:
+    Without ``lines`` nothing but warnings and failures is told where there is no terminal.
+    """
+
+    def __init__(self, console: Console, *, lines: bool = True) -> None:
         self._console = console
+        self._lines = lines
         self._progress = Progress(
             TextColumn("{task.description}"),
             BarColumn(bar_width=24),
@@ -64,7 +68,7 @@ class Live:
             self._progress.update(self._whole, completed=finished, spend=_spend(state))
         if error is not None:
             self._console.print(f"failed: {_name(unit)}: {error}", style="red", markup=False, highlight=False)
-        elif not self._console.is_terminal:
+        elif self._lines and not self._console.is_terminal:
             self._console.print(
                 f"[{finished}/{state.units}] {_name(unit)}, {_spend(state)}", markup=False, highlight=False
             )

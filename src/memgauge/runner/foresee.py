@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from memgauge.prices import PriceCard, load_card, worst_case
 from memgauge.runner.plan import check, load, plan
+from memgauge.runner.progress import Listener
 from memgauge.runner.rehearse import Estimate, rehearse
 from memgauge.spec import Experiment, Setting
 
@@ -39,8 +40,8 @@ class Foresight:
     left_out: tuple[str, ...]
 
 
-async def foresee(experiment: Experiment) -> Foresight:
-    """Rehearses ``experiment``. Raises UserError where the experiment cannot be run."""
+async def foresee(experiment: Experiment, listener: Listener | None = None) -> Foresight:
+    """Rehearses ``experiment``, which takes products the time it takes. Raises UserError where it cannot be run."""
     check(experiment)
     loaded = load(experiment)
     for _, workload in loaded.workloads:
@@ -48,7 +49,7 @@ async def foresee(experiment: Experiment) -> Foresight:
     names = {
         name: (setting.model or setting.backbone, setting.embedder) for name, setting in experiment.settings.items()
     }
-    estimates = await rehearse(plan(experiment, names, loaded))
+    estimates = await rehearse(plan(experiment, names, loaded), listener)
     card = load_card(experiment.prices) if experiment.prices else None
     lines = tuple(_priced(estimate, experiment, card) for estimate in estimates)
     return Foresight(lines, loaded.left_out)

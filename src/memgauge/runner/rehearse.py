@@ -17,6 +17,7 @@ from memgauge.ledger.writer import Ledger
 from memgauge.meter.meter import Meter
 from memgauge.runner.models import open_gateway
 from memgauge.runner.plan import Plan, Unit
+from memgauge.runner.progress import Listener, Silent, State
 from memgauge.runner.unit import Surroundings, play_unit
 from memgauge.spec import Setting
 
@@ -54,8 +55,13 @@ class Estimate:
         )
 
 
-async def rehearse(plan: Plan) -> list[Estimate]:
-    """One estimate per (setting, memory, workload, protocol, cell), in the order of the plan."""
+async def rehearse(plan: Plan, listener: Listener | None = None) -> list[Estimate]:
+    """One estimate per (setting, memory, workload, protocol, cell), in the order of the plan.
+
+    A unit that fails is told to ``listener``; what it used until then is its estimate.
+    """
+    listener = listener or Silent()
+    state = State(len({tuple(_cost_identity(unit)) for unit in plan.units}), skipped=0)
     known: dict[tuple[str, ...], tuple[int, int, int, int, int]] = {}
     estimates: dict[Estimate, Estimate] = {}
     async with AsyncExitStack() as stack:
@@ -67,13 +73,30 @@ async def rehearse(plan: Plan) -> list[Estimate]:
         for unit in plan.units:
             like = tuple(_cost_identity(unit))
             if like not in known:
-                await play_unit(unit, meter, around, lambda step: None)
-                known[like] = ledger.usage(unit.record.unit)
+                known[like] = await _usage(unit, meter, around, listener, state)
             record = unit.record
             cell = (record.cell_turns, record.cell_tokens) if record.cell_turns and record.cell_tokens else None
             group = Estimate(record.setting, record.memory, record.workload, record.protocol, cell)
             estimates[group] = estimates.get(group, group).plus(known[like])
     return list(estimates.values())
+
+
+async def _usage(
+    unit: Unit, meter: Meter, around: Surroundings, listener: Listener, state: State
+) -> tuple[int, int, int, int, int]:
+    """What one unit used when it was rehearsed, as Ledger.usage gives it."""
+
+    def note(step: int) -> None:
+        state.doing[unit.record.unit] = step
+        listener.stepped(unit, state)
+
+    listener.started(unit, state)
+    error = await play_unit(unit, meter, around, note)
+    used = around.ledger.usage(unit.record.unit)
+    state.done, state.failed = state.done + (error is None), state.failed + (error is not None)
+    state.tokens += used[1] + used[3] + used[4]
+    listener.ended(unit, state, error)
+    return used
 
 
 def _cost_identity(unit: Unit) -> Iterator[str]:
