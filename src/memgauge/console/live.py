@@ -43,7 +43,7 @@ class Live:
 
     def warned(self, word: str) -> None:
         """Prints a line."""
-        self._console.print(word, style="yellow", markup=False, highlight=False)
+        self._console.print(word, style="yellow", markup=False, highlight=False, soft_wrap=True)
 
     def started(self, unit: Unit, state: State) -> None:
         """Draws a bar for the unit."""
@@ -67,7 +67,8 @@ class Live:
         if self._whole is not None:
             self._progress.update(self._whole, completed=finished, spend=_spend(state))
         if error is not None:
-            self._console.print(f"failed: {_name(unit)}: {error}", style="red", markup=False, highlight=False)
+            told = f"failed: {_name(unit)}: {error}"
+            self._console.print(told, style="red", markup=False, highlight=False, soft_wrap=True)
         elif self._lines and not self._console.is_terminal:
             self._console.print(
                 f"[{finished}/{state.units}] {_name(unit)}, {_spend(state)}", markup=False, highlight=False
