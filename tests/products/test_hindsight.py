@@ -8,67 +8,37 @@ import signal
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 import pytest
 
-from memgauge.backbones.base import Backbone, ChatReply, ChatRequest, Emit, Message, completion
+from memgauge.backbones.base import ChatReply, ChatRequest, Emit, Message, completion
 from memgauge.backbones.endpoint import Endpoint
 from memgauge.backbones.extractive import Extractive
-from memgauge.conversation import Turn
-from memgauge.embedders.base import Embedder, EmbedReply
+from memgauge.embedders.base import EmbedReply
 from memgauge.embedders.endpoint import EndpointEmbedder
 from memgauge.embedders.hashing import Hashing
 from memgauge.ledger.frames import Frames
-from memgauge.ledger.writer import Ledger
 from memgauge.memories.base import GatewayAccess
 from memgauge.meter.gateway import Gateway
-from memgauge.meter.meter import Meter, UnitMeter
+from memgauge.meter.meter import UnitMeter
 from memgauge.products.environment import Environment
 from memgauge.products.hindsight.memory import HINDSIGHT, Hindsight
 from memgauge.products.process import NotSettledError, RefusedError, SidecarError
 from memgauge.runner.limits import Limits
 from memgauge.runner.run import run
 from memgauge.spec import Experiment, MemoryUse, Setting, WorkloadUse
+from product_units import THINGS, house, said, write
 from scripted_upstream import EMBEDDING_MODEL, KEY, MODEL, Fail, Say, ScriptedUpstream
-from support import new_ledger, unit_record
 
 pytestmark = pytest.mark.skipif(
     Environment(HINDSIGHT).standing().state != "installed", reason="not installed: memgauge install hindsight"
 )
 
-THINGS = (
-    "apples", "boats", "clocks", "drums", "engines", "flutes", "gloves", "hats", "inks", "jars", "kites", "lamps",
-    "maps", "nuts", "ovens",
-)  # fmt: skip
 MARKET = re.compile(r"market number(\d+)")
-
-
-def said(first: int, last: int) -> list[Turn]:
-    """Turns ``first`` to ``last``, one a day from 1 May 2024; each names its number and is like no other."""
-    start = datetime(2024, 4, 30, 9, 30)
-    return [
-        Turn(f"t{i}", "Ann" if i % 2 else "Ben", f"I bought {i} {THINGS[i % 15]} at market number{i}.",
-             start + timedelta(days=i))
-        for i in range(first, last + 1)
-    ]  # fmt: skip
-
-
-@asynccontextmanager
-async def house(directory: Path, backbone: Backbone, embedder: Embedder, units: int = 1,
-                setting: Setting | None = None) -> AsyncIterator[tuple[Ledger, Gateway, list[UnitMeter]]]:  # fmt: skip
-    with new_ledger(directory / "ledger.sqlite", [unit_record(i, turns=100) for i in range(1, units + 1)]) as ledger:
-        meter = Meter(ledger, setting or Setting(), backbone, embedder)
-        gateway = Gateway()
-        await gateway.start()
-        opened = [meter.open(i) for i in range(1, units + 1)]
-        for unit in opened:
-            gateway.register(unit)
-        yield ledger, gateway, opened
-        await gateway.close()
 
 
 @asynccontextmanager
@@ -85,13 +55,6 @@ async def memory_of(directory: Path, gateway: Gateway, unit: UnitMeter, model: s
         yield memory
     finally:
         await memory.close()
-
-
-async def write(memory: Hindsight, unit: UnitMeter, turns: Sequence[Turn], at: int) -> None:
-    with unit.scope(at, "write"):
-        await memory.write(turns)
-    with unit.scope(at, "manage"):
-        await memory.manage()
 
 
 def running(directory: Path) -> dict[int, str]:

@@ -7,24 +7,22 @@ import re
 import signal
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from datetime import datetime, timedelta
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 import pytest
 
-from memgauge.backbones.base import Backbone, ChatReply, ChatRequest, Emit
+from memgauge.backbones.base import ChatReply, ChatRequest, Emit
 from memgauge.backbones.endpoint import Endpoint
 from memgauge.backbones.extractive import Extractive
 from memgauge.conversation import Turn
-from memgauge.embedders.hashing import Hashing
 from memgauge.errors import UserError
 from memgauge.ledger.frames import Frames
-from memgauge.ledger.writer import Ledger
 from memgauge.memories.base import GatewayAccess
 from memgauge.meter.gateway import Gateway
-from memgauge.meter.meter import Meter, UnitMeter
+from memgauge.meter.meter import UnitMeter
 from memgauge.products.environment import Environment
 from memgauge.products.mastra.memory import MASTRA, MastraOM
 from memgauge.products.process import BESIDE, NotSettledError, RefusedError, SidecarError
@@ -32,43 +30,16 @@ from memgauge.products.sidecar import AnySidecar
 from memgauge.runner.limits import Limits
 from memgauge.runner.run import run
 from memgauge.spec import Experiment, MemoryUse, Setting, WorkloadUse
+from product_units import house, said
+from product_units import write as write_at
 from scripted_upstream import KEY, MODEL, Fail, Say, ScriptedUpstream
-from support import Scripted, new_ledger, unit_record
+from support import Scripted
 
 STANDING = Environment(MASTRA).standing()
 pytestmark = pytest.mark.skipif(STANDING.state != "installed", reason="not installed: memgauge install mastra")
 MODES = pytest.mark.parametrize("mode", ["buffered", "sync"])
-THINGS = (
-    "apples", "boats", "clocks", "drums", "engines", "flutes", "gloves", "hats", "inks", "jars", "kites", "lamps",
-    "maps", "nuts", "ovens",
-)  # fmt: skip
 # By the product's count a turn of these has 16 or 17 tokens, and a conversation 24 of its own.
 SCALED: dict[str, Any] = {"message_tokens": 800, "observation_tokens": 600}
-
-
-def said(first: int, last: int) -> list[Turn]:
-    """Turns ``first`` to ``last``, one a day from 1 May 2024; each names its number and is like no other."""
-    start = datetime(2024, 4, 30, 9, 30)
-    return [
-        Turn(f"t{i}", "Ann" if i % 2 else "Ben", f"I bought {i} {THINGS[i % 15]} at market number{i}.",
-             start + timedelta(days=i))
-        for i in range(first, last + 1)
-    ]  # fmt: skip
-
-
-@asynccontextmanager
-async def house(
-    directory: Path, backbone: Backbone, units: int = 1, setting: Setting | None = None
-) -> AsyncIterator[tuple[Ledger, Gateway, list[UnitMeter]]]:
-    with new_ledger(directory / "ledger.sqlite", [unit_record(i, turns=100) for i in range(1, units + 1)]) as ledger:
-        meter = Meter(ledger, setting or Setting(), backbone, Hashing())
-        gateway = Gateway()
-        await gateway.start()
-        opened = [meter.open(i) for i in range(1, units + 1)]
-        for unit in opened:
-            gateway.register(unit)
-        yield ledger, gateway, opened
-        await gateway.close()
 
 
 @asynccontextmanager
@@ -89,11 +60,7 @@ async def memory_of(
 async def write(memory: MastraOM, unit: UnitMeter, turns: Sequence[Turn]) -> None:
     """Each turn by itself, at the turn of its number."""
     for turn in turns:
-        at = int(turn.id[1:])
-        with unit.scope(at, "write"):
-            await memory.write([turn])
-        with unit.scope(at, "manage"):
-            await memory.manage()
+        await write_at(memory, unit, [turn], int(turn.id[1:]))
 
 
 async def texts(memory: MastraOM, at: datetime | None = None) -> list[str]:

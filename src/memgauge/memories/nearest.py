@@ -46,12 +46,12 @@ class Nearest:
     async def add(self, texts: Sequence[str]) -> None:
         """Embeds the texts in one call, and appends them."""
         if texts:
-            self._place(range(self._held, self._held + len(texts)), await self._embedded(texts))
+            self._place(range(self._held, self._held + len(texts)), await self._rows_of(texts))
 
     async def replace(self, texts: Mapping[int, str]) -> None:
         """Embeds the texts in one call, and puts each in its place."""
         if texts:
-            self._place(tuple(texts), await self._embedded(tuple(texts.values())))
+            self._place(tuple(texts), await self._rows_of(tuple(texts.values())))
 
     async def nearest(self, query: str, k: int) -> list[Hit]:
         """Embeds the query; the best ``k``, best first, equal similarities to the later text.
@@ -68,14 +68,8 @@ class Nearest:
         best = np.lexsort((-np.arange(self._held), -similarity))[:k]
         return [Hit(int(place), float(similarity[place])) for place in best]
 
-    async def _embedded(self, texts: Sequence[str]) -> Vectors | None:
-        try:
-            return unit_rows(await self._embedder.embed(texts))
-        except UpstreamError as fault:
-            if fault.kind != "malformed":
-                raise
-            self._embedder.fault(f"{len(texts)} texts were not embedded and cannot be found: {fault}")
-            return None
+    async def _rows_of(self, texts: Sequence[str]) -> Vectors | None:
+        return await usable_rows(self._embedder, texts, f"{len(texts)} texts were not embedded and cannot be found")
 
     def _place(self, places: Sequence[int], vectors: Vectors | None) -> None:
         needed = max(self._held, max(places) + 1)
@@ -89,6 +83,17 @@ class Nearest:
         self._held = needed
         if self._rows is not None:
             self._rows[list(places)] = 0 if vectors is None else vectors
+
+
+async def usable_rows(embedder: EmbedderHandle, texts: Sequence[str], otherwise: str) -> Vectors | None:
+    """The texts' vectors at length 1; None, with a fault that says ``otherwise`` and why, where they are unusable."""
+    try:
+        return unit_rows(await embedder.embed(texts))
+    except UpstreamError as fault:
+        if fault.kind != "malformed":
+            raise
+        embedder.fault(f"{otherwise}: {fault}")
+        return None
 
 
 def unit_rows(vectors: Vectors) -> Vectors:

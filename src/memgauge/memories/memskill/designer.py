@@ -10,7 +10,6 @@ import msgspec
 import numpy as np
 
 from memgauge import tokens
-from memgauge.backbones.base import UpstreamError
 from memgauge.memories.asking import Asker, Prompt
 from memgauge.memories.memskill.clusters import clusters
 from memgauge.memories.memskill.executor import Executed
@@ -18,7 +17,7 @@ from memgauge.memories.memskill.failures import ENOUGH, Case, FailurePool, told
 from memgauge.memories.memskill.memory_bank import MemoryBank
 from memgauge.memories.memskill.skills import ACTIONS, Skill, SkillBank
 from memgauge.memories.memskill.spans import Span
-from memgauge.memories.nearest import unit_rows
+from memgauge.memories.nearest import usable_rows
 from memgauge.meter.handles import BackboneHandle, EmbedderHandle
 
 CLUSTERS = 5
@@ -144,12 +143,10 @@ class Designer:
         cases = list(self.pool)
         new = [place for place, case in enumerate(cases) if case.vector is None]
         if new:
-            try:
-                vectors = unit_rows(await self._embedder.embed([cases[place].said for place in new]))
-            except UpstreamError as fault:
-                if fault.kind != "malformed":
-                    raise
-                self._embedder.fault(f"{len(new)} failures were not embedded and taught nothing: {fault}")
+            said = [cases[place].said for place in new]
+            otherwise = f"{len(new)} failures were not embedded and taught nothing"
+            vectors = await usable_rows(self._embedder, said, otherwise)
+            if vectors is None:
                 return []
             for place, vector in zip(new, vectors, strict=True):
                 cases[place] = replace(cases[place], vector=vector)

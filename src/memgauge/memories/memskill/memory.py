@@ -6,9 +6,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import ClassVar
 
-from memgauge.backbones.base import UpstreamError
 from memgauge.conversation import Turn
-from memgauge.embedders.base import Vectors
 from memgauge.memories.base import Card, Footprint, Item, Recalled
 from memgauge.memories.memskill.controller import Controller, How
 from memgauge.memories.memskill.designer import Designer
@@ -16,7 +14,7 @@ from memgauge.memories.memskill.executor import Executor
 from memgauge.memories.memskill.memory_bank import MemoryBank, Remembered
 from memgauge.memories.memskill.skills import SkillBank
 from memgauge.memories.memskill.spans import Span, Spans
-from memgauge.memories.nearest import unit_rows
+from memgauge.memories.nearest import usable_rows
 from memgauge.memories.window import Place, recalled_within
 from memgauge.meter.handles import BackboneHandle, EmbedderHandle
 
@@ -145,7 +143,9 @@ class MemSkill:
 
     async def _work_in(self, span: Span) -> None:
         titles = self._controller.new_titles(self._skills)
-        vectors = await self._embedded(["".join(turn.line() for turn in span.turns), *titles])
+        texts = ["".join(turn.line() for turn in span.turns), *titles]
+        otherwise = "a span was not embedded, and is worked in without regard to memories"
+        vectors = await usable_rows(self._embedder, texts, otherwise)
         if vectors is not None:
             self._controller.learn(titles, vectors[1:])
         vector = None if vectors is None else vectors[0]
@@ -156,15 +156,6 @@ class MemSkill:
         await self._memories.embed()
         if self._every:
             self._designer.watch(span, executed, skills)
-
-    async def _embedded(self, texts: Sequence[str]) -> Vectors | None:
-        try:
-            return unit_rows(await self._embedder.embed(texts))
-        except UpstreamError as fault:
-            if fault.kind != "malformed":
-                raise
-            self._embedder.fault(f"a span was not embedded, and is worked in without regard to memories: {fault}")
-            return None
 
 
 def _item(memory: Remembered) -> Item:

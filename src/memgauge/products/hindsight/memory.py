@@ -9,8 +9,8 @@ from typing import Any, ClassVar
 from memgauge.backbones.base import ChatRequest, Message
 from memgauge.memories.base import Card, GatewayAccess, Item
 from memgauge.memories.provenance import narrowed
-from memgauge.products.environment import Environment, Product
-from memgauge.products.sidecar import SidecarMemory
+from memgauge.products.environment import Product
+from memgauge.products.product_memory import ProductMemory
 
 _HERE = Path(__file__).parent
 # An observation of facts without a date is dated by the clock.
@@ -20,7 +20,7 @@ _OPEN_S = 300.0  # PostgreSQL and a server of 300 MB, several units at once on a
 HINDSIGHT = Product("hindsight", "Hindsight", "hindsight-api-slim", _HERE / "requirements.txt", memory="hindsight")
 
 
-class Hindsight(SidecarMemory):
+class Hindsight(ProductMemory):
     """A write is one extraction per 3,000 characters; then eight facts at a time are merged into observations.
 
     Merging (consolidation) is Hindsight's own background work, and most of what it costs: it is awaited after every
@@ -52,7 +52,7 @@ class Hindsight(SidecarMemory):
         limits_s: Mapping[str, float] | None = None,
     ) -> None:
         super().__init__(
-            [str(Environment(self.product).require().python), str(_HERE / "sidecar.py")],
+            [str(self.environment().python), str(_HERE / "sidecar.py")],
             gateway,
             directory,
             options={
@@ -61,11 +61,6 @@ class Hindsight(SidecarMemory):
             },
             limits_s={"open": _OPEN_S, **(limits_s or {})},
         )  # fmt: skip
-
-    @classmethod
-    def require(cls, options: Mapping[str, Any]) -> None:
-        """Raises MissingExtraError where the product is not installed, UserError where it is not as locked."""
-        Environment(cls.product).require()
 
     @staticmethod
     def alike(request: ChatRequest) -> ChatRequest:

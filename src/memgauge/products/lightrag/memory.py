@@ -5,12 +5,12 @@ import re
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 from memgauge.memories.base import Card, GatewayAccess, Recalled
 from memgauge.memories.provenance import narrowed
-from memgauge.products.environment import Environment, Product
-from memgauge.products.sidecar import SidecarMemory
+from memgauge.products.environment import Product
+from memgauge.products.product_memory import ProductMemory
 
 _HERE = Path(__file__).parent
 # Of a description; <SEP> stands between those of one entity that no summary has made one yet.
@@ -21,7 +21,7 @@ _WHOLE_S = 6 * 3600  # a lazy read may have a whole conversation to insert
 LIGHTRAG = Product("lightrag", "LightRAG", "lightrag-hku", _HERE / "requirements.txt", memory="lightrag")
 
 
-class LightRAG(SidecarMemory):
+class LightRAG(ProductMemory):
     """Each chunk is one extraction and, with ``gleaning``, one more that asks for what was missed.
 
     An entity or relation of eight descriptions is summarised by a further call. A read is one call for keywords and
@@ -59,7 +59,7 @@ class LightRAG(SidecarMemory):
             if value not in allowed:
                 raise ValueError(f"{option} must be {allowed[0]!r} or {allowed[1]!r}")
         super().__init__(
-            [str(Environment(LIGHTRAG).require().python), str(_HERE / "sidecar.py")],
+            [str(self.environment().python), str(_HERE / "sidecar.py")],
             gateway,
             directory,
             options={
@@ -69,11 +69,6 @@ class LightRAG(SidecarMemory):
             limits_s={"read": _WHOLE_S, **(limits_s or {})} if lazy else limits_s,
         )  # fmt: skip
         self._traced: dict[tuple[str, tuple[str, ...]], tuple[str, ...]] = {}
-
-    @classmethod
-    def require(cls, options: Mapping[str, Any]) -> None:
-        """Raises MissingExtraError where the product is not installed, UserError where it is not as locked."""
-        Environment(LIGHTRAG).require()
 
     async def read(self, query: str, at: datetime | None = None) -> Recalled:
         """What LightRAG would hand to a generator; what waited to be inserted is held from then on."""

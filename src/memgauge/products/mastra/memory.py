@@ -9,8 +9,8 @@ from memgauge.conversation import Turn
 from memgauge.errors import UserError
 from memgauge.memories.base import Card, GatewayAccess, Item, Recalled
 from memgauge.memories.provenance import narrowed
-from memgauge.products.environment import Environment, Product
-from memgauge.products.sidecar import SidecarMemory
+from memgauge.products.environment import Product
+from memgauge.products.product_memory import ProductMemory
 
 _HERE = Path(__file__).parent
 
@@ -26,7 +26,7 @@ _COUNTS = ("message_tokens", "observation_tokens", "max_tokens")
 _PLAINLY = 10  # turns that may say the same; a line that more of them share words with comes from none in particular
 
 
-class MastraOM(SidecarMemory):
+class MastraOM(ProductMemory):
     """Everything is recalled, nothing searched: the log of observations, then what was not observed yet, verbatim.
 
     At ``message_tokens`` of unobserved messages an observer call turns them into log entries; at
@@ -56,7 +56,7 @@ class MastraOM(SidecarMemory):
         max_tokens: int = 16_000,
         limits_s: Mapping[str, float] | None = None,
     ) -> None:
-        environment = Environment(self.product).require()
+        environment = self.environment()
         super().__init__(
             [str(environment.node), str(_HERE / "sidecar.mjs"), str(environment.path)],
             gateway,
@@ -81,7 +81,7 @@ class MastraOM(SidecarMemory):
         for name in _COUNTS:
             if not isinstance(given := options.get(name, 1), int) or given < 1:
                 raise UserError(f"memory 'mastra-om': {name} is a number of tokens, not {given!r}")
-        Environment(cls.product).require()
+        super().require(options)
 
     async def read(self, query: str, at: datetime | None = None) -> Recalled:
         """The whole context, line by line: each line of the log names the turns that plainly say it."""

@@ -2,12 +2,12 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from memgauge.memories.base import Card, GatewayAccess
 from memgauge.memories.provenance import narrowed
-from memgauge.products.environment import Environment, Product
-from memgauge.products.sidecar import SidecarMemory
+from memgauge.products.environment import Product
+from memgauge.products.product_memory import ProductMemory
 
 _HERE = Path(__file__).parent
 
@@ -15,7 +15,7 @@ MEM0 = Product("mem0", "Mem0 2.x", "mem0ai", _HERE / "requirements.txt", memory=
 MEM0_V1 = Product("mem0-v1", "Mem0 1.0.x", "mem0ai", _HERE / "requirements-v1.txt", memory="mem0-v1")
 
 
-class Mem0(SidecarMemory):
+class Mem0(ProductMemory):
     """Each write is one extraction over the last ten messages, ten similar memories and the new turns.
 
     Nothing is ever updated or deleted; a fact that is held word for word is not added again. A read is one embedding
@@ -40,18 +40,13 @@ class Mem0(SidecarMemory):
         limits_s: Mapping[str, float] | None = None,
     ) -> None:
         super().__init__(
-            [str(Environment(self.product).require().python), str(_HERE / "sidecar.py")],
+            [str(self.environment().python), str(_HERE / "sidecar.py")],
             gateway,
             directory,
             options={"k": k, "max_tokens": max_tokens},
             variables={"MEM0_TELEMETRY": "False", "MEM0_DIR": str(directory / "mem0")},
             limits_s=limits_s,
         )
-
-    @classmethod
-    def require(cls, options: Mapping[str, Any]) -> None:
-        """Raises MissingExtraError where the product is not installed, UserError where it is not as locked."""
-        Environment(cls.product).require()
 
     def sources(self, text: str, turn_ids: tuple[str, ...]) -> tuple[str, ...]:
         """The turns of the batch that plainly say it, else all."""
